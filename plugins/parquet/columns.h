@@ -19,6 +19,7 @@ struct PlannedColumn {
   std::shared_ptr<arrow::DataType> type;  // of the leaf
   std::vector<int> path;                  // child by child, from the schema's fields down
   std::vector<int> below;                 // the path in what is read: numbers among the chosen siblings
+  std::vector<int> leaves;                // its columns in the file: one
   bool fills = false;                     // nulls=fill(V)
   std::vector<uint8_t> fill;              // V as an element; empty: the field cannot have it
 };
@@ -36,9 +37,6 @@ struct Plan {
 
 Failure plan_columns(const std::string& path, const std::vector<parquet::arrow::SchemaField>& fields,
                      const FileOptions& options, Plan* out);
-
-// A text from a file, quoted and printable.
-std::string printable(const std::string& text);
 
 // The values of a column, of one Arrow array. A unit is what one number finds: a row of a dense field, an item of a ragged
 // one. Immutable once made; keeps the arrays and buffers it points into.

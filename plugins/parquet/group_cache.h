@@ -1,4 +1,5 @@
-// Decoded row groups, the most recently used ones, within a budget.
+// Decoded row groups within a budget: those of which the most recent epoch has given every row leave first, then those that were
+// used the longest ago.
 //
 // Ownership: an Entry belongs to the map and to the threads that look at it. Who finds none makes one in the state kDecoding
 // under the lock and alone decodes it, without the lock; the others wait for the state to change, so that a group is decoded
@@ -16,6 +17,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "parquet_file.h"
 
@@ -29,25 +31,29 @@ class GroupCache {
  public:
   using GroupRef = std::shared_ptr<const Group>;
 
-  explicit GroupCache(int64_t budget) : budget_(budget) {}
+  // `rows`: of each group.
+  GroupCache(int64_t budget, std::vector<int64_t> rows)
+      : budget_(budget), rows_(rows), left_(std::move(rows)) {}
 
-  // The group with this number, decoded by `decode(GroupRef*)` if it is not here.
+  // The group with this number, of which `wanted` rows are read now, decoded by `decode(GroupRef*)` if it is not here. While
+  // another thread decodes it: waits, or if `busy` is given, sets it and returns.
   template <typename Decode>
-  Failure get(int64_t number, const int32_t* cancelled, const Decode& decode, GroupRef* out) {
+  Failure get(size_t number, int64_t wanted, const int32_t* cancelled, const Decode& decode, bool* busy,
+              GroupRef* out) {
     std::unique_lock lock(mutex_);
     for (;;) {
       if (is_set(cancelled)) return failure(DL_CANCELLED, "cancelled");
       const auto found = entries_.find(number);
-      if (found == entries_.end()) return decode_here(number, decode, lock, out);
+      if (found == entries_.end()) return decode_here(number, wanted, decode, lock, out);
       const EntryRef entry = found->second;
-      if (entry->state == State::kDecoding) {
-        changed_.wait_for(lock, std::chrono::milliseconds(20));  // looks at `cancelled` now and then
-        continue;
-      }
       if (entry->state == State::kFailed) return entry->failed;
-      recent_.splice(recent_.begin(), recent_, entry->place);
-      *out = entry->group;
-      return {};
+      if (entry->state == State::kReady) {
+        *out = entry->group;
+        count_read(number, *entry, wanted);
+        return {};
+      }
+      if (busy != nullptr) return *busy = true, Failure();
+      changed_.wait_for(lock, std::chrono::milliseconds(20));  // looks at `cancelled` now and then
     }
   }
 
@@ -57,24 +63,32 @@ class GroupCache {
     State state = State::kDecoding;
     GroupRef group;
     Failure failed;
-    std::list<int64_t>::iterator place;  // in recent_, if ready
+    std::list<size_t>::iterator place;  // in recent_, if ready
   };
   using EntryRef = std::shared_ptr<Entry>;
 
   template <typename Decode>
-  Failure decode_here(int64_t number, const Decode& decode, std::unique_lock<std::mutex>& lock,
+  Failure decode_here(size_t number, int64_t wanted, const Decode& decode, std::unique_lock<std::mutex>& lock,
                       GroupRef* out) {
+    // What may throw comes first: an entry that stayed in kDecoding would be waited for without end.
     const auto entry = std::make_shared<Entry>();
+    std::list<size_t> node(1, number);
     entries_.emplace(number, entry);
     lock.unlock();
-    Failure failed = decode(out);
+    Failure failed;
+    try {
+      failed = decode(out);
+    } catch (...) {
+      failed.code = DL_ERR_NO_MEMORY;  // text: none, for there is no room
+    }
     lock.lock();
     if (!failed) {
-      recent_.push_front(number);
-      entry->place = recent_.begin();
+      entry->place = node.begin();
+      recent_.splice(recent_.begin(), node);
       entry->group = *out;
       entry->state = State::kReady;
       held_ += entry->group->bytes();
+      count_read(number, *entry, wanted);
       evict();
     } else if (lasts(failed.code)) {
       entry->failed = failed;
@@ -91,6 +105,14 @@ class GroupCache {
     return code == DL_ERR_CORRUPT || code == DL_ERR_UNSUPPORTED || code == DL_ERR_TOO_LARGE;
   }
 
+  // To the front, or where every row was read, to the end: an epoch reads each once.
+  void count_read(size_t number, const Entry& entry, int64_t rows) {
+    left_[number] -= rows;
+    const bool done = left_[number] <= 0;
+    if (done) left_[number] = rows_[number];
+    recent_.splice(done ? recent_.end() : recent_.begin(), recent_, entry.place);
+  }
+
   void evict() {
     while (held_ > budget_ && !recent_.empty()) {
       const auto oldest = entries_.find(recent_.back());
@@ -103,8 +125,10 @@ class GroupCache {
   const int64_t budget_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::unordered_map<int64_t, EntryRef> entries_;  // mutex_, as all below
-  std::list<int64_t> recent_;                      // numbers of the ready ones, the latest first
+  const std::vector<int64_t> rows_;
+  std::vector<int64_t> left_;  // to be read in this epoch; mutex_, as all below
+  std::unordered_map<size_t, EntryRef> entries_;
+  std::list<size_t> recent_;  // numbers of the ready ones, the latest first, those that are done last
   int64_t held_ = 0;
 };
 

@@ -6,7 +6,6 @@
 #include "parquet_file.h"
 
 #include <arrow/api.h>
-#include <arrow/io/interfaces.h>
 #include <arrow/util/compression.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/file_reader.h>
@@ -14,15 +13,16 @@
 #include <parquet/properties.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <exception>
 #include <new>
 #include <utility>
 
+#include "arrow_input.h"
 #include "columns.h"
-#include "group_cache.h"
+#include "decoded_group.h"
 #include "library.h"
+#include "types.h"
 
 namespace dataline_parquet {
 namespace {
@@ -30,123 +30,6 @@ namespace {
 constexpr int64_t kTailBytes = 8;    // length of the footer, magic
 constexpr int64_t kLeastBytes = 12;  // a magic, and the tail
 constexpr int64_t kMaxFooterBytes = int64_t{1} << 30;
-
-struct CloseFile {
-  void operator()(dl_file* file) const { library.file_destroy(file); }
-};
-using FileRef = std::shared_ptr<dl_file>;
-
-class LimitedPool final : public arrow::MemoryPool {
- public:
-  explicit LimitedPool(int64_t limit) : limit_(limit) {}
-
-  using arrow::MemoryPool::Allocate;
-  using arrow::MemoryPool::Free;
-  using arrow::MemoryPool::Reallocate;
-  arrow::Status Allocate(int64_t size, int64_t alignment, uint8_t** out) override {
-    ARROW_RETURN_NOT_OK(take(size));
-    arrow::Status status = under_->Allocate(size, alignment, out);
-    if (!status.ok()) give(size);
-    return status;
-  }
-  arrow::Status Reallocate(int64_t old_size, int64_t new_size, int64_t alignment,
-                           uint8_t** pointer) override {
-    ARROW_RETURN_NOT_OK(take(new_size));  // both exist for a moment
-    arrow::Status status = under_->Reallocate(old_size, new_size, alignment, pointer);
-    give(status.ok() ? old_size : new_size);
-    return status;
-  }
-  void Free(uint8_t* buffer, int64_t size, int64_t alignment) override {
-    under_->Free(buffer, size, alignment);
-    give(size);
-  }
-  int64_t bytes_allocated() const override { return held_.load(std::memory_order_relaxed); }
-  int64_t max_memory() const override { return most_.load(std::memory_order_relaxed); }
-  int64_t total_bytes_allocated() const override { return total_.load(std::memory_order_relaxed); }
-  int64_t num_allocations() const override { return count_.load(std::memory_order_relaxed); }
-  std::string backend_name() const override { return under_->backend_name(); }
-  // What was refused last; 0: nothing.
-  int64_t refused() const { return refused_.load(std::memory_order_relaxed); }
-
- private:
-  arrow::Status take(int64_t size) {
-    const int64_t held = held_.load(std::memory_order_relaxed);
-    if (size < 0 || size > limit_ - held) {
-      refused_.store(size, std::memory_order_relaxed);
-      return arrow::Status::OutOfMemory("more than cache_bytes");
-    }
-    const int64_t now = held_.fetch_add(size, std::memory_order_relaxed) + size;
-    if (now > most_.load(std::memory_order_relaxed)) most_.store(now, std::memory_order_relaxed);
-    total_.fetch_add(size, std::memory_order_relaxed);
-    count_.fetch_add(1, std::memory_order_relaxed);
-    return arrow::Status::OK();
-  }
-  void give(int64_t size) { held_.fetch_sub(size, std::memory_order_relaxed); }
-
-  arrow::MemoryPool* const under_ = arrow::default_memory_pool();
-  const int64_t limit_;
-  std::atomic<int64_t> held_{0}, most_{0}, total_{0}, count_{0}, refused_{0};
-};
-
-// The file as Arrow reads it, for one call. What went wrong is kept beside: Arrow's errors have no room for it.
-class Input final : public arrow::io::RandomAccessFile {
- public:
-  Input(FileRef file, int64_t bytes, const int32_t* cancelled, arrow::MemoryPool* pool)
-      : file_(std::move(file)), bytes_(bytes), cancelled_(cancelled), pool_(pool) {}
-  ~Input() override = default;
-
-  arrow::Status Close() override {
-    closed_ = true;
-    return arrow::Status::OK();
-  }
-  bool closed() const override { return closed_; }
-  arrow::Result<int64_t> Tell() const override { return at_; }
-  arrow::Status Seek(int64_t position) override {
-    at_ = position;
-    return arrow::Status::OK();
-  }
-  arrow::Result<int64_t> GetSize() override { return bytes_; }
-  arrow::Result<int64_t> Read(int64_t count, void* out) override {
-    ARROW_ASSIGN_OR_RAISE(const int64_t got, ReadAt(at_, count, out));
-    at_ += got;
-    return got;
-  }
-  arrow::Result<std::shared_ptr<arrow::Buffer>> Read(int64_t count) override {
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> got, ReadAt(at_, count));
-    at_ += got->size();
-    return got;
-  }
-  arrow::Result<int64_t> ReadAt(int64_t position, int64_t count, void* out) override {
-    if (position < 0 || count < 0 || position > bytes_)
-      return arrow::Status::Invalid("a read outside of the file");
-    count = std::min(count, bytes_ - position);
-    if (is_set(cancelled_)) failed_ = failure(DL_CANCELLED, "cancelled");
-    if (failed_) return arrow::Status::IOError(failed_.text);
-    dl_error error = DL_ERROR_INIT;
-    const dl_status code = library.file_read(file_.get(), position, count, out, cancelled_, &error);
-    if (code == DL_OK) return count;
-    failed_ = failure(code, code < 0 ? error.message : "cancelled");
-    return arrow::Status::IOError(failed_.text);
-  }
-  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(int64_t position, int64_t count) override {
-    if (position < 0 || count < 0 || position > bytes_)
-      return arrow::Status::Invalid("a read outside of the file");
-    count = std::min(count, bytes_ - position);
-    ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(count, pool_));
-    ARROW_RETURN_NOT_OK(ReadAt(position, count, buffer->mutable_data()).status());
-    return std::shared_ptr<arrow::Buffer>(std::move(buffer));
-  }
-  const Failure& failed() const { return failed_; }
-
- private:
-  const FileRef file_;
-  const int64_t bytes_;
-  const int32_t* const cancelled_;
-  arrow::MemoryPool* const pool_;
-  int64_t at_ = 0;
-  bool closed_ = false;
-  Failure failed_;
-};
 
 // Calls `body`, which may throw what Arrow, Parquet and the standard library throw.
 template <typename Body>
@@ -168,64 +51,6 @@ dl_status code_of(const arrow::Status& status) {
   return DL_ERR_CORRUPT;
 }
 
-class DecodedGroup final : public Group {
- public:
-  DecodedGroup(const Plan& plan, int64_t limit) : pool_(limit), plan_(plan), values_(plan.columns.size()) {}
-
-  int64_t bytes() const override { return pool_.bytes_allocated(); }
-  Failure find(size_t field, int64_t row, const uint8_t** data, int64_t* bytes) const override {
-    for (const Values& chunk : values_[field]) {
-      if (row < chunk.rows()) return chunk.find(plan_.columns[field], row, data, bytes);
-      row -= chunk.rows();
-    }
-    return failure(DL_ERR_CORRUPT, "the row is not there");
-  }
-
-  // Takes the chunks of one column of `table`, which has the chosen leaves of one top-level column alone.
-  Failure take(size_t field, const std::shared_ptr<arrow::Table>& table, int64_t rows) {
-    const PlannedColumn& column = plan_.columns[field];
-    if (table->num_columns() != 1)
-      return failure(DL_ERR_CORRUPT, "decoding gave ", table->num_columns(), " columns, expected 1");
-    int64_t got = 0;
-    for (const std::shared_ptr<arrow::Array>& chunk : table->column(0)->chunks()) {
-      if (Failure failed = take_chunk(column, chunk, values_[field])) return failed;
-      got += chunk->length();
-    }
-    if (got == rows) return {};
-    return failure(DL_ERR_CORRUPT, "its pages hold ", got, " rows, the row group says ", rows);
-  }
-
-  LimitedPool& pool() { return pool_; }
-
- private:
-  Failure take_chunk(const PlannedColumn& column, const std::shared_ptr<arrow::Array>& chunk,
-                     std::vector<Values>& out) {
-    std::shared_ptr<arrow::Array> array = chunk;
-    std::vector<uint8_t> valid;  // by row: all structs around it are there
-    for (size_t depth = 1; depth < column.below.size(); ++depth) {
-      if (array->type_id() != arrow::Type::STRUCT)
-        return failure(DL_ERR_CORRUPT, "decoding gave ", array->type()->ToString(), ", expected a struct");
-      const auto& around = static_cast<const arrow::StructArray&>(*array);
-      if (around.null_count() > 0) {
-        valid.resize(static_cast<size_t>(around.length()), 1);
-        for (int64_t i = 0; i < around.length(); ++i)
-          valid[static_cast<size_t>(i)] &= around.IsNull(i) ? 0 : 1;
-      }
-      if (column.below[depth] >= around.num_fields())
-        return failure(DL_ERR_CORRUPT, "a leaf of its struct is missing");
-      array = around.field(column.below[depth]);
-    }
-    const arrow::Status sound = array->Validate();
-    if (!sound.ok()) return failure(DL_ERR_CORRUPT, sound.message());
-    out.emplace_back();
-    return out.back().make(column, array, valid.empty() ? nullptr : valid.data(), &pool_);
-  }
-
-  LimitedPool pool_;  // before what is in it
-  const Plan& plan_;  // of the file, which the dataset keeps
-  std::vector<std::vector<Values>> values_;
-};
-
 class OpenedFile final : public ParquetFile {
  public:
   OpenedFile(std::string path, const FileOptions& options) : path_(std::move(path)), options_(options) {}
@@ -233,28 +58,35 @@ class OpenedFile final : public ParquetFile {
   const std::string& path() const override { return path_; }
   const std::vector<PqField>& fields() const override { return fields_; }
   const std::vector<int64_t>& group_rows() const override { return group_rows_; }
+  const std::vector<int64_t>& group_bytes() const override { return group_bytes_; }
   int64_t file_bytes() const override { return bytes_; }
 
   Failure open(const dl_options* library_options) {
-    dl_file* opened = nullptr;
-    dl_error error = DL_ERROR_INIT;
-    const dl_status code = library.file_open(path_.c_str(), library_options, &opened, &error);
-    if (code != DL_OK) return failure(code, error.message);
-    file_ = FileRef(opened, CloseFile());
-    bytes_ = library.file_bytes(opened);
-    if (Failure failed = check_ends()) return failed;
-    return guarded(path_, [&] { return read_footer(); });
+    if (Failure failed = open_file(library_options, kept_)) return failed;
+    bytes_ = library.file_bytes(kept_.file.get());
+    Failure failed = guarded(path_, [&]() -> Failure {
+      if (Failure bad = check_ends()) return bad;
+      if (Failure bad = read_footer(kept_, footer_hash_)) return bad;
+      return look_at_footer();
+    });
+    if (!options_.kept_open) kept_ = Opened();
+    return failed;
   }
 
   Failure decode(int32_t group, const int32_t* cancelled, std::shared_ptr<const Group>* out) const override {
     const std::string place = concat(path_, ": row group ", group);
     return guarded(place, [&]() -> Failure {
+      Opened again;
+      if (!options_.kept_open) {
+        if (Failure failed = open_again(again)) return failed;
+      }
+      const Opened& opened = options_.kept_open ? kept_ : again;
       auto made = std::make_shared<DecodedGroup>(plan_, options_.cache_bytes);
-      const auto input = std::make_shared<Input>(file_, bytes_, cancelled, &made->pool());
+      const auto input = std::make_shared<Input>(opened.file, bytes_, cancelled, &made->pool());
       parquet::ReaderProperties properties(&made->pool());
       properties.set_page_checksum_verification(true);
       parquet::arrow::FileReaderBuilder builder;
-      arrow::Status status = builder.Open(input, properties, metadata_);
+      arrow::Status status = builder.Open(input, properties, opened.metadata);
       std::unique_ptr<parquet::arrow::FileReader> reader;
       if (status.ok())
         status = builder.memory_pool(&made->pool())->properties(arrow_properties())->Build(&reader);
@@ -271,6 +103,34 @@ class OpenedFile final : public ParquetFile {
   }
 
  private:
+  struct Opened {
+    FileRef file;
+    std::shared_ptr<parquet::FileMetaData> metadata;
+  };
+
+  Failure open_file(const dl_options* library_options, Opened& opened) const {
+    dl_file* file = nullptr;
+    dl_error error = DL_ERROR_INIT;
+    const dl_status code = library.file_open(path_.c_str(), library_options, &file, &error);
+    if (code != DL_OK) return failure(code, code < 0 ? error.message : "cancelled");
+    opened.file = FileRef(file, CloseFile());
+    return {};
+  }
+
+  Failure open_again(Opened& opened) const {
+    if (Failure failed = open_file(options_.library_options.get(), opened)) return failed;
+    const int64_t bytes = library.file_bytes(opened.file.get());
+    if (bytes != bytes_) {
+      return failure(DL_ERR_CHANGED, path_, ": ", bytes, " bytes, ", bytes_,
+                     " when the dataset was opened: the file has changed");
+    }
+    uint64_t hash = 0;
+    if (Failure failed = read_footer(opened, hash)) return failed;
+    if (hash == footer_hash_) return {};
+    return failure(DL_ERR_CHANGED, path_,
+                   ": another footer than when the dataset was opened: the file has changed");
+  }
+
   static parquet::ArrowReaderProperties arrow_properties() {
     parquet::ArrowReaderProperties properties(/*use_threads=*/false);
     properties.set_pre_buffer(false);
@@ -306,9 +166,9 @@ class OpenedFile final : public ParquetFile {
                    "); a larger cache_bytes=, fewer columns by fields=, or smaller row groups help");
   }
 
-  Failure read(int64_t offset, int64_t count, void* out) const {
+  static Failure read(const dl_file& file, int64_t offset, int64_t count, void* out) {
     dl_error error = DL_ERROR_INIT;
-    const dl_status code = library.file_read(file_.get(), offset, count, out, nullptr, &error);
+    const dl_status code = library.file_read(&file, offset, count, out, nullptr, &error);
     return code == DL_OK ? Failure{} : failure(code, error.message);
   }
 
@@ -321,8 +181,8 @@ class OpenedFile final : public ParquetFile {
                      kLeastBytes, " bytes of a Parquet file");
     }
     char head[4], tail[kTailBytes];
-    if (Failure failed = read(0, sizeof head, head)) return failed;
-    if (Failure failed = read(bytes_ - kTailBytes, kTailBytes, tail)) return failed;
+    if (Failure failed = read(*kept_.file, 0, sizeof head, head)) return failed;
+    if (Failure failed = read(*kept_.file, bytes_ - kTailBytes, kTailBytes, tail)) return failed;
     if (std::memcmp(head, "PARE", 4) == 0 || std::memcmp(tail + 4, "PARE", 4) == 0)
       return failure(DL_ERR_UNSUPPORTED, path_,
                      ": an encrypted Parquet file (magic PARE), which is not read");
@@ -343,20 +203,30 @@ class OpenedFile final : public ParquetFile {
 
   static std::string magic_text(const char* magic) { return printable(std::string(magic, 4)); }
 
-  Failure read_footer() {
-    const std::string place = concat(path_, ": offset ", footer_, ": the footer");
-    const auto input = std::make_shared<Input>(file_, bytes_, nullptr, arrow::default_memory_pool());
-    Failure failed = guarded(place, [&]() -> Failure {
-      metadata_ = parquet::ReadMetaData(input);
+  std::string footer_place() const { return concat(path_, ": offset ", footer_, ": the footer"); }
+
+  Failure read_footer(Opened& opened, uint64_t& hash) const {
+    std::vector<uint8_t> bytes(static_cast<size_t>(bytes_ - kTailBytes - footer_));
+    const auto count = static_cast<int64_t>(bytes.size());
+    if (Failure failed = read(*opened.file, footer_, count, bytes.data())) return failed;
+    hash = 0xcbf29ce484222325;
+    for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
+    return guarded(footer_place(), [&]() -> Failure {
+      auto length = static_cast<uint32_t>(count);
+      opened.metadata = parquet::FileMetaData::Make(bytes.data(), &length);
       return {};
     });
-    if (failed) return input->failed() ? input->failed() : failed;
-    if (metadata_->is_encryption_algorithm_set())
+  }
+
+  Failure look_at_footer() {
+    const std::string place = footer_place();
+    const parquet::FileMetaData& metadata = *kept_.metadata;
+    if (metadata.is_encryption_algorithm_set())
       return failure(DL_ERR_UNSUPPORTED, path_,
                      ": an encrypted Parquet file with a plain footer, which is not read");
     parquet::arrow::SchemaManifest manifest;
     const arrow::Status status = parquet::arrow::SchemaManifest::Make(
-        metadata_->schema(), metadata_->key_value_metadata(), arrow_properties(), &manifest);
+        metadata.schema(), metadata.key_value_metadata(), arrow_properties(), &manifest);
     if (!status.ok()) return failure(code_of(status), place, ": ", status.message());
     if (Failure bad = plan_columns(path_, manifest.schema_fields, options_, &plan_)) return bad;
     for (const PlannedColumn& column : plan_.columns) fields_.push_back(column.field);
@@ -365,8 +235,8 @@ class OpenedFile final : public ParquetFile {
 
   Failure check_groups(const std::string& place) {
     int64_t rows = 0;
-    for (int group = 0; group < metadata_->num_row_groups(); ++group) {
-      const auto made = metadata_->RowGroup(group);
+    for (int group = 0; group < kept_.metadata->num_row_groups(); ++group) {
+      const auto made = kept_.metadata->RowGroup(group);
       const int64_t here = made->num_rows();
       if (here < 0 || here > INT64_MAX - rows)
         return failure(DL_ERR_CORRUPT, place, ": row group ", group, " has ", here, " rows");
@@ -377,10 +247,11 @@ class OpenedFile final : public ParquetFile {
           if (Failure failed = check_chunk(place, group, *made, top, leaf)) return failed;
         }
       }
+      if (Failure failed = check_size(place, group, *made)) return failed;
     }
-    if (rows == metadata_->num_rows()) return {};
-    return failure(DL_ERR_CORRUPT, place, ": the file has ", metadata_->num_rows(), " rows, its row groups ",
-                   rows);
+    if (rows == kept_.metadata->num_rows()) return {};
+    return failure(DL_ERR_CORRUPT, place, ": the file has ", kept_.metadata->num_rows(),
+                   " rows, its row groups ", rows);
   }
 
   // Where the pages of a column lie, and that this build of Arrow can inflate them.
@@ -401,7 +272,7 @@ class OpenedFile final : public ParquetFile {
     }
     if (chunk->num_values() < 0)
       return failure(DL_ERR_CORRUPT, place, " has ", chunk->num_values(), " values");
-    const bool flat = metadata_->schema()->Column(leaf)->max_repetition_level() == 0;
+    const bool flat = kept_.metadata->schema()->Column(leaf)->max_repetition_level() == 0;
     if (flat && chunk->num_values() != made.num_rows()) {
       return failure(DL_ERR_CORRUPT, place, " has ", chunk->num_values(), " values, the row group ",
                      made.num_rows(), " rows");
@@ -412,14 +283,42 @@ class OpenedFile final : public ParquetFile {
                    ", which this build of Arrow cannot read");
   }
 
+  // What a row group takes when it is decoded: of fields of one size that is certain, of others what their pages hold.
+  Failure check_size(const std::string& footer, int group, const parquet::RowGroupMetaData& made) {
+    constexpr int64_t kTextBytes = 20;  // an offset, and a guess of what stands in a dictionary
+    int64_t least = 0, texts = 0;
+    const auto add = [&least](int64_t count, int64_t each) {
+      int64_t bytes = 0;
+      if (__builtin_mul_overflow(count, each, &bytes) || __builtin_add_overflow(least, bytes, &least))
+        least = INT64_MAX;
+    };
+    for (const PlannedColumn& column : plan_.columns) {
+      if (column.field.ragged) {
+        for (const int leaf : column.leaves)
+          add(1, std::max<int64_t>(made.ColumnChunk(leaf)->total_uncompressed_size(), 0));
+        ++texts;
+      } else {
+        add(made.num_rows(), column.field.unit_bytes);
+      }
+    }
+    if (least > options_.cache_bytes) {
+      return failure(DL_ERR_TOO_LARGE, footer, ": row group ", group, " of ", made.num_rows(), " rows takes ",
+                     least, " bytes when it is decoded, more than cache_bytes=", options_.cache_bytes,
+                     "; a larger cache_bytes=, fewer columns by fields=, or smaller row groups help");
+    }
+    for (int64_t i = 0; i < texts; ++i) add(made.num_rows(), kTextBytes);
+    group_bytes_.push_back(least);
+    return {};
+  }
+
   const std::string path_;
   const FileOptions options_;
-  FileRef file_;
+  Opened kept_;
   int64_t bytes_ = 0, footer_ = 0;
-  std::shared_ptr<parquet::FileMetaData> metadata_;
+  uint64_t footer_hash_ = 0;
   Plan plan_;
   std::vector<PqField> fields_;
-  std::vector<int64_t> group_rows_;
+  std::vector<int64_t> group_rows_, group_bytes_;
 };
 
 }  // namespace

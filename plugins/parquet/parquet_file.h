@@ -27,6 +27,10 @@ struct FileOptions {
   std::vector<std::string> fields;  // empty: all
   std::optional<Fill> fill;         // nulls=fill(V)
   int64_t cache_bytes = 0;          // no decoding takes more
+  // Else the file and its footer are let go when it has been looked at, and opened again to decode: for sets of more files
+  // than a process may have open.
+  bool kept_open = true;
+  std::shared_ptr<dl_options> library_options = nullptr;  // to open it again
 };
 
 struct PqField {
@@ -62,6 +66,8 @@ class ParquetFile {
   virtual const std::string& path() const = 0;
   virtual const std::vector<PqField>& fields() const = 0;
   virtual const std::vector<int64_t>& group_rows() const = 0;
+  // What each takes when it is decoded, about: texts with a dictionary may be longer than its guess.
+  virtual const std::vector<int64_t>& group_bytes() const = 0;
   virtual int64_t file_bytes() const = 0;
   // DL_CANCELLED once *cancelled is set.
   virtual Failure decode(int32_t group, const int32_t* cancelled,

@@ -1,20 +1,15 @@
-// The plug-in: the format `parquet` on dataline.h's extensions, and rows of datasets from decoded row groups. Over 300 lines:
-// what meets the C ABI is in one place.
+// The plug-in: the format `parquet` on dataline.h's extensions. What meets the C ABI is here.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <new>
 #include <string_view>
 #include <utility>
 
-#include "group_cache.h"
+#include "dataset.h"
 #include "library.h"
-#include "parquet_file.h"
+#include "paths.h"
 
 namespace dataline_parquet {
 
@@ -22,122 +17,10 @@ Library library;
 
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr int64_t kDefaultCacheBytes = int64_t{256} << 20;
-constexpr const char* kSuffixes[] = {".parquet", ".parq", ".pq"};
+constexpr size_t kMaxKeptOpen = 128;  // files; a process may have 1024 open on many systems
 enum Key { kFields, kNulls, kCacheBytes, kKeys };
 
 // ---- The dataset ------------------------------------------------------------------------------------------------------
-
-struct GroupPlace {
-  int32_t file = 0;
-  int32_t group = 0;
-  int64_t first = 0;  // row of the dataset
-};
-
-class Dataset {
- public:
-  Dataset(std::vector<std::shared_ptr<const ParquetFile>> files, int64_t cache_bytes)
-      : files_(std::move(files)), cache_(cache_bytes) {
-    for (size_t f = 0; f < files_.size(); ++f) {
-      const std::vector<int64_t>& groups = files_[f]->group_rows();
-      for (size_t g = 0; g < groups.size(); ++g) {
-        if (groups[g] > 0) places_.push_back({static_cast<int32_t>(f), static_cast<int32_t>(g), rows_});
-        rows_ += groups[g];
-      }
-    }
-  }
-
-  int64_t rows() const { return rows_; }
-  const std::vector<PqField>& fields() const { return files_[0]->fields(); }
-
-  // Sizes, rows and columns.
-  std::string fingerprint() const {
-    uint64_t hash = 0xcbf29ce484222325;
-    const auto add = [&hash](const std::string& text) {
-      for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-    };
-    for (const PqField& field : fields()) add(concat(field.name, ' ', field.type_text(), '\n'));
-    for (const auto& file : files_) {
-      add(concat(file->file_bytes(), ':'));
-      for (const int64_t rows : file->group_rows()) add(concat(rows, ','));
-    }
-    return concat("parquet ", files_.size(), " ", rows_, " ", std::hex, hash);
-  }
-
-  int32_t read(dl_reader_request& request) {
-    // By row group, so that each is asked for once, and a thread holds one of them.
-    std::array<int32_t, 64> order{};
-    const int32_t count = std::min<int32_t>(request.record_count, 64);
-    for (int32_t r = 0; r < count; ++r) order[static_cast<size_t>(r)] = r;
-    std::sort(order.begin(), order.begin() + count,
-              [&](int32_t a, int32_t b) { return request.indices[a] < request.indices[b]; });
-    size_t held = places_.size();
-    GroupCache::GroupRef group;
-    Failure failed;
-    for (int32_t i = 0; i < count; ++i) {
-      const int32_t record = order[static_cast<size_t>(i)];
-      const size_t place = place_of(request.indices[record]);
-      if (place != held) {
-        group.reset();
-        failed = find(place, request.cancelled, &group);
-        held = place;
-      }
-      if (failed.code == DL_CANCELLED) return DL_CANCELLED;
-      if (failed) {
-        refuse(request, record, failed.code, failed.text);
-      } else {
-        copy(request, record, places_[place], *group);
-      }
-    }
-    return 0;
-  }
-
- private:
-  size_t place_of(int64_t row) const {
-    const auto after =
-        std::upper_bound(places_.begin(), places_.end(), row,
-                         [](int64_t wanted, const GroupPlace& place) { return wanted < place.first; });
-    return static_cast<size_t>(after - places_.begin()) - 1;
-  }
-
-  Failure find(size_t place, const int32_t* cancelled, GroupCache::GroupRef* out) {
-    const GroupPlace& where = places_[place];
-    const ParquetFile& file = *files_[static_cast<size_t>(where.file)];
-    return cache_.get(
-        static_cast<int64_t>(place), cancelled,
-        [&](GroupCache::GroupRef* made) { return file.decode(where.group, cancelled, made); }, out);
-  }
-
-  void copy(dl_reader_request& request, int32_t record, const GroupPlace& place, const Group& group) const {
-    const int64_t row = request.indices[record] - place.first;
-    for (size_t f = 0; f < fields().size(); ++f) {
-      dl_reader_cell& cell = *dl_reader_cell_at(&request, record, static_cast<int32_t>(f));
-      const uint8_t* data = nullptr;
-      int64_t bytes = 0;
-      if (const Failure failed = group.find(f, row, &data, &bytes)) {
-        refuse(request, record, failed.code,
-               concat(files_[static_cast<size_t>(place.file)]->path(), ": row group ", place.group, ": row ",
-                      row, ": column '", fields()[f].name, "': ", failed.text));
-        return;
-      }
-      cell.bytes = bytes;  // more than there is room for: the library says so
-      if (bytes > 0 && bytes <= cell.capacity) std::memcpy(cell.data, data, static_cast<size_t>(bytes));
-    }
-  }
-
-  static void refuse(dl_reader_request& request, int32_t record, dl_status code, const std::string& text) {
-    dl_reader_cell_at(&request, record, 0)->status = code;
-    std::snprintf(request.messages + record * request.message_bytes,
-                  static_cast<size_t>(request.message_bytes), "%s", text.c_str());
-  }
-
-  const std::vector<std::shared_ptr<const ParquetFile>> files_;
-  std::vector<GroupPlace> places_;  // those that have rows, ascending
-  int64_t rows_ = 0;
-  GroupCache cache_;
-};
 
 int32_t read_rows(void* context, dl_reader_request* request) {
   try {
@@ -178,6 +61,9 @@ dl_status make_dataset(std::unique_ptr<Dataset> made, const dl_options* options,
   reader.read = read_rows;
   reader.destroy = destroy_dataset;
   reader.fingerprint = fingerprint.c_str();
+  reader.block_count = static_cast<int64_t>(made->block_ends().size());
+  reader.block_ends = made->block_ends().data();
+  reader.held_blocks = made->held_groups();
   const dl_status status = library.from_reader(&reader, options, out, error);
   if (status == DL_OK) static_cast<void>(made.release());  // destroy_dataset has it
   return status;
@@ -243,61 +129,6 @@ Failure read_cache_bytes(const char* given, int64_t& out) {
 
 // ---- Opening ----------------------------------------------------------------------------------------------------------
 
-bool has_suffix(const std::string& name) {
-  return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](const char* suffix) {
-    const size_t length = std::strlen(suffix);
-    return name.size() > length && name.compare(name.size() - length, length, suffix) == 0;
-  });
-}
-
-// Natural order: runs of digits by their value, so that part-2 is before part-10.
-bool is_before(const std::string& a, const std::string& b) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (!is_digit(a[i]) || !is_digit(b[j])) {
-      if (a[i] != b[j]) return static_cast<uint8_t>(a[i]) < static_cast<uint8_t>(b[j]);
-      ++i, ++j;
-      continue;
-    }
-    size_t m = i, n = j;
-    while (m < a.size() && a[m] == '0') ++m;
-    while (n < b.size() && b[n] == '0') ++n;
-    size_t p = m, q = n;
-    while (p < a.size() && is_digit(a[p])) ++p;
-    while (q < b.size() && is_digit(b[q])) ++q;
-    if (p - m != q - n) return p - m < q - n;
-    const int order = a.compare(m, p - m, b, n, q - n);
-    if (order != 0) return order < 0;
-    i = p, j = q;
-  }
-  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
-  return a < b;
-}
-
-// The files that a path stands for: itself, or those of a directory.
-Failure files_of(const std::string& path, std::vector<std::string>& out) {
-  std::error_code fault;
-  if (path.find("://") != std::string::npos || !fs::is_directory(path, fault)) {
-    out.push_back(path);
-    return {};
-  }
-  std::vector<std::string> names;
-  size_t seen = 0;
-  for (fs::directory_iterator at(path, fault), end; !fault && at != end; at.increment(fault), ++seen) {
-    const std::string name = at->path().filename().string();
-    if (name[0] != '.' && has_suffix(name) && !at->is_directory()) names.push_back(name);
-  }
-  if (fault) return failure(DL_ERR_IO, path, ": ", fault.message());
-  if (names.empty()) {
-    return failure(DL_ERR_EMPTY, path, ": no parquet files (*.parquet, *.parq, *.pq) among the ", seen,
-                   " entries of this directory");
-  }
-  std::sort(names.begin(), names.end(), is_before);
-  for (const std::string& name : names) out.push_back((fs::path(path) / name).string());
-  return {};
-}
-
 Failure check_same(const ParquetFile& first, const ParquetFile& file) {
   const std::vector<PqField>&expected = first.fields(), &got = file.fields();
   if (expected.size() != got.size()) {
@@ -313,6 +144,21 @@ Failure check_same(const ParquetFile& first, const ParquetFile& file) {
   return {};
 }
 
+// The caller's options for opening files again. Its token is for this opening alone: they get one that nobody cancels.
+Failure keep_options(const dl_options* given, std::shared_ptr<dl_options>& out) {
+  dl_error error = DL_ERROR_INIT;
+  dl_options* copy = nullptr;
+  dl_cancel_token* token = nullptr;
+  dl_status code = library.options_copy(given, &copy, &error);
+  if (code == DL_OK) {
+    out = std::shared_ptr<dl_options>(copy, library.options_destroy);
+    code = library.token_create(&token, &error);
+  }
+  if (code == DL_OK) code = library.set_cancel_token(copy, token, &error);
+  library.token_destroy(token);
+  return code == DL_OK ? Failure() : failure(code, error.message);
+}
+
 Failure open_files(const dl_format_request& request, FileOptions& options,
                    std::vector<std::shared_ptr<const ParquetFile>>& files) {
   if (Failure failed = read_fields(request.values[kFields], options.fields)) return failed;
@@ -320,7 +166,17 @@ Failure open_files(const dl_format_request& request, FileOptions& options,
   if (Failure failed = read_cache_bytes(request.values[kCacheBytes], options.cache_bytes)) return failed;
   std::vector<std::string> paths;
   if (Failure failed = files_of(request.path, paths)) return failed;
+  options.kept_open = paths.size() <= kMaxKeptOpen;
+  if (!options.kept_open) {
+    if (Failure failed = keep_options(request.options, options.library_options)) return failed;
+  }
+  const auto count = static_cast<int64_t>(paths.size());
+  const bool tells = request.struct_size >= sizeof request;  // else an older library's
   for (const std::string& path : paths) {
+    if (tells && is_set(request.cancelled)) {
+      return failure(DL_CANCELLED, request.path, ": cancelled after ", files.size(), " of ", count, " files");
+    }
+    if (tells) request.report(&request, static_cast<int64_t>(files.size()), count);
     std::shared_ptr<const ParquetFile> file;
     if (Failure failed = ParquetFile::open(path, options, request.options, &file)) return failed;
     if (!files.empty()) {
@@ -328,6 +184,7 @@ Failure open_files(const dl_format_request& request, FileOptions& options,
     }
     files.push_back(std::move(file));
   }
+  if (tells) request.report(&request, count, count);
   return {};
 }
 
@@ -393,6 +250,11 @@ extern "C" dl_status dl_plugin_register(dl_plugin* plugin, dl_error* error) {
   plugin->built_for = DL_ABI_VERSION;
   if (plugin->abi_version != DL_ABI_VERSION) return DL_OK;  // the library says that it does not fit
   const bool found = find(*plugin, "dl_error_set", library.error_set) &&
+                     find(*plugin, "dl_options_copy", library.options_copy) &&
+                     find(*plugin, "dl_options_destroy", library.options_destroy) &&
+                     find(*plugin, "dl_options_set_cancel_token", library.set_cancel_token) &&
+                     find(*plugin, "dl_cancel_token_create", library.token_create) &&
+                     find(*plugin, "dl_cancel_token_destroy", library.token_destroy) &&
                      find(*plugin, "dl_file_open", library.file_open) &&
                      find(*plugin, "dl_file_bytes", library.file_bytes) &&
                      find(*plugin, "dl_file_read", library.file_read) &&

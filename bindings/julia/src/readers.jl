@@ -204,7 +204,7 @@ function Dataset(reader::Reader; settings...)
     out = Ref{Handle}(C_NULL)
     lend(reader) do destroy, context
         table = Ref(CReader(sizeof(CReader), length(views), pointer(views), reader.count, context, read, destroy,
-            name === nothing ? C_NULL : pointer(name)))
+            name === nothing ? C_NULL : pointer(name), 0, C_NULL, 0))
         GC.@preserve shapes labels views name with_options(settings) do options
             check(error -> dl_dataset_from_reader(table, options, out, error))
         end
