@@ -620,7 +620,7 @@ typedef struct dl_reader {
   int64_t block_count;
   const int64_t* block_ends; /* [block_count] */
   /* so many blocks the reader can keep open; reading a record of one more costs as much as opening it again. 0: any number.
-   * shuffle=window opens fewer at a time: shuffle_blocks is at most a third of it, and at least 1 */
+   * shuffle=window opens fewer at a time: shuffle_blocks is at most a quarter of it, and at least 1 */
   int64_t held_blocks;
 } dl_reader;
 /* A dataset over the reader, whose table is copied. */

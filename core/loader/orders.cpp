@@ -61,10 +61,10 @@ Status Loader::cut_blocks(BlockEnds& ends) const {
   }
 }
 
-// What is open at a time is up to three times shuffle_blocks: whole windows, the blocks at their ends, and those of batches that are
+// What is open at a time is up to four times shuffle_blocks: whole windows, the blocks at their ends, and those of batches that are
 // read ahead. A set that can keep fewer open would open some again and again.
 void Loader::limit_open_blocks() {
-  constexpr int64_t kOpenAtOnce = 3;
+  constexpr int64_t kOpenAtOnce = 4;
   if (config_.shuffle != Shuffle::kWindow) return;
   const int64_t held = pipeline_.source->held_blocks();
   const int64_t most = std::max<int64_t>(held / kOpenAtOnce, 1);

@@ -254,6 +254,10 @@ class OpenedFile final : public ParquetFile {
                    " rows, its row groups ", rows);
   }
 
+  const parquet::schema::Node* metadata_node(int leaf) const {
+    return kept_.metadata->schema()->Column(leaf)->schema_node().get();
+  }
+
   // Where the pages of a column lie, and that this build of Arrow can inflate them.
   Failure check_chunk(const std::string& footer, int group, const parquet::RowGroupMetaData& made,
                       const Plan::Top& top, int leaf) const {
@@ -262,6 +266,9 @@ class OpenedFile final : public ParquetFile {
       return failure(DL_ERR_CORRUPT, place, ": not there, the row group has ", made.num_columns(),
                      " columns");
     const auto chunk = made.ColumnChunk(leaf);
+    if (!chunk->file_path().empty())
+      return failure(DL_ERR_UNSUPPORTED, place, ": its pages are in a file of another name, ",
+                     printable(chunk->file_path()), ", which is not read");
     int64_t start = chunk->data_page_offset();
     if (chunk->has_dictionary_page() && chunk->dictionary_page_offset() > 0)
       start = std::min(start, chunk->dictionary_page_offset());
@@ -276,6 +283,17 @@ class OpenedFile final : public ParquetFile {
     if (flat && chunk->num_values() != made.num_rows()) {
       return failure(DL_ERR_CORRUPT, place, " has ", chunk->num_values(), " values, the row group ",
                      made.num_rows(), " rows");
+    }
+    for (const auto* node = metadata_node(leaf); node != nullptr; node = node->parent()) {
+      if (node->repetition() == parquet::Repetition::UNDEFINED)
+        return failure(DL_ERR_CORRUPT, place,
+                       ": an unknown repetition, expected required, optional or repeated");
+    }
+    // Arrow takes a codec that it does not know for none.
+    if (chunk->compression() == parquet::Compression::UNCOMPRESSED &&
+        size < chunk->total_uncompressed_size()) {
+      return failure(DL_ERR_UNSUPPORTED, place, ": ", size, " bytes hold ", chunk->total_uncompressed_size(),
+                     ", but it is not compressed: a codec that this build of Arrow does not know");
     }
     if (arrow::util::Codec::IsAvailable(chunk->compression())) return {};
     return failure(DL_ERR_UNSUPPORTED, place, " is compressed with ",

@@ -192,8 +192,12 @@ dl_status open_parquet(void*, const dl_format_request* request, dl_dataset** out
   try {
     FileOptions options;
     std::vector<std::shared_ptr<const ParquetFile>> files;
-    if (const Failure failed = open_files(*request, options, files))
-      return library.error_set(error, failed.code, failed.text.c_str());
+    if (const Failure failed = open_files(*request, options, files)) {
+      // The library puts the path before it.
+      const std::string path = concat(request->path, ": ");
+      const bool named = failed.text.compare(0, path.size(), path) == 0;
+      return library.error_set(error, failed.code, failed.text.c_str() + (named ? path.size() : 0));
+    }
     auto made = std::make_unique<Dataset>(std::move(files), options.cache_bytes);
     return make_dataset(std::move(made), request->options, out, error);
   } catch (const std::bad_alloc&) {

@@ -145,7 +145,7 @@ std::vector<int64_t> uneven_ends(int64_t blocks) {
 }
 
 TEST(ReaderBlocks, AreOpenedOnceInAWindowOrderAndNoMoreAtATimeThanTheReaderCanKeep) {
-  for (const int64_t held : {3, 6, 12, 48}) {
+  for (const int64_t held : {4, 8, 12, 50}) {
     for (const char* batch : {"1", "7", "32", "256"}) {
       CountingBlocks blocks(uneven_ends(90));
       std::vector<int64_t> order = blocks.epoch(held, {{"batch_size", batch}, {"seed", "11"}});
@@ -166,15 +166,15 @@ TEST(ReaderBlocks, DoNotDependOnShuffleBlock) {
     settings.emplace_back("shuffle_block", bytes);
     EXPECT_EQ(CountingBlocks(ends).epoch(0, settings), order);
   }
-  EXPECT_EQ(CountingBlocks(ends).epoch(12, {{"seed", "3"}}), order) << "4 of the 512 are left";
+  EXPECT_EQ(CountingBlocks(ends).epoch(16, {{"seed", "3"}}), order) << "4 of the 512 are left";
 }
 
 TEST(ReaderBlocks, TheLogSaysHowManyMayBeOpen) {
   std::vector<std::string> log;
-  CountingBlocks(uneven_ends(40)).epoch(25, {{"shuffle_blocks", "100"}}, &log);
+  CountingBlocks(uneven_ends(40)).epoch(35, {{"shuffle_blocks", "100"}}, &log);
   EXPECT_THAT(log,
               ::testing::Contains(::testing::HasSubstr(
-                  "option shuffle_blocks: 100 is lowered to 8: the dataset can keep 25 of its blocks open")));
+                  "option shuffle_blocks: 100 is lowered to 8: the dataset can keep 35 of its blocks open")));
   log.clear();
   CountingBlocks(uneven_ends(40)).epoch(0, {{"shuffle_blocks", "100"}}, &log);
   EXPECT_THAT(log, ::testing::Not(::testing::Contains(::testing::HasSubstr("is lowered"))));

@@ -355,7 +355,7 @@ structs! {
         /// \[block_count\]
         block_ends: *const i64,
         /// so many blocks the reader can keep open; reading a record of one more costs as much as opening it
-        /// again. 0: any number. shuffle=window opens fewer at a time: shuffle_blocks is at most a third of
+        /// again. 0: any number. shuffle=window opens fewer at a time: shuffle_blocks is at most a quarter of
         /// it, and at least 1
         held_blocks: i64,
     }
