@@ -51,6 +51,25 @@ dl_status code_of(const arrow::Status& status) {
   return DL_ERR_CORRUPT;
 }
 
+// Where Arrow's calls have changed.
+arrow::Status read_row_group(parquet::arrow::FileReader& reader, int group, const std::vector<int>& leaves,
+                             std::shared_ptr<arrow::Table>* out) {
+#if ARROW_VERSION_MAJOR >= 24
+  return reader.ReadRowGroup(group, leaves).Value(out);
+#else
+  return reader.ReadRowGroup(group, leaves, out);
+#endif
+}
+
+std::shared_ptr<parquet::FileMetaData> parse_footer(const std::vector<uint8_t>& bytes) {
+#if ARROW_VERSION_MAJOR >= 26
+  auto length = static_cast<int64_t>(bytes.size());
+#else
+  auto length = static_cast<uint32_t>(bytes.size());
+#endif
+  return parquet::FileMetaData::Make(bytes.data(), &length);
+}
+
 class OpenedFile final : public ParquetFile {
  public:
   OpenedFile(std::string path, const FileOptions& options) : path_(std::move(path)), options_(options) {}
@@ -141,7 +160,7 @@ class OpenedFile final : public ParquetFile {
                         const Plan::Top& top, const Input& input, DecodedGroup& made) const {
     if (is_set_by(input)) return failure(DL_CANCELLED, "cancelled");
     std::shared_ptr<arrow::Table> table;
-    const arrow::Status status = reader.ReadRowGroup(group, top.leaves, &table);
+    const arrow::Status status = read_row_group(reader, group, top.leaves, &table);
     if (!status.ok()) return explain(place, status, input, made.pool());
     for (const size_t field : top.columns) {
       Failure failed = made.take(field, table, group_rows_[static_cast<size_t>(group)]);
@@ -157,6 +176,11 @@ class OpenedFile final : public ParquetFile {
                   const LimitedPool& pool) const {
     if (input.failed()) return input.failed();  // names the file and the offset
     if (pool.refused() != 0) return over_budget(place, pool);
+    if (status.message().rfind("Expected all lists to be of size", 0) == 0) {
+      return failure(DL_ERR_UNSUPPORTED, place, ": a null among fixed-size lists, which Arrow ",
+                     ARROW_VERSION_STRING, " cannot read: the plug-in has to be built with a later one (",
+                     status.message(), ")");
+    }
     return failure(code_of(status), place, ": ", status.message());
   }
 
@@ -212,8 +236,7 @@ class OpenedFile final : public ParquetFile {
     hash = 0xcbf29ce484222325;
     for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
     return guarded(footer_place(), [&]() -> Failure {
-      auto length = static_cast<uint32_t>(count);
-      opened.metadata = parquet::FileMetaData::Make(bytes.data(), &length);
+      opened.metadata = parse_footer(bytes);
       return {};
     });
   }

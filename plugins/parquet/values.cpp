@@ -185,7 +185,8 @@ Failure Values::find(const PlannedColumn& column, int64_t row, const uint8_t** d
   if (null_items_ != nullptr && count > 0) {
     const void* const null = std::memchr(null_items_ + first, 1, static_cast<size_t>(count));
     if (null != nullptr) {
-      return failure(DL_ERR_CORRUPT, "its value ", static_cast<const uint8_t*>(null) - null_items_ - first,
+      const auto item = static_cast<const uint8_t*>(null) - null_items_ - first;
+      return failure(DL_ERR_CORRUPT, column.field.ragged ? concat("its value ", item) : "one of its values",
                      " is null (nulls=fill(0) delivers 0 in its place)");
     }
   }

@@ -22,7 +22,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="this pyarrow has no Parquet"
 
 def rows_of(uri: str, extensions: dataline.Extensions, **options: Any) -> list[dict[str, Any]]:
     out = []
-    for batch in dataline.Loader(uri, extensions=extensions, batch_size=7, epochs=1, **options):
+    for batch in dataline.Loader(uri, extensions=extensions, **{"batch_size": 7, "epochs": 1, **options}):
         columns = {name: batch[name] for name in batch}
         out += [{name: column[i] for name, column in columns.items()} for i in range(batch.info.samples)]
     return out

@@ -5,17 +5,16 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import base64
 import datetime
 import decimal
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import dataline
 from parquet_files import pa, pq, rows_of, same, table_of
-
 
 CODECS = ["none", "snappy", "gzip", "zstd", "lz4", "brotli"]
 
@@ -137,6 +136,44 @@ def test_nulls(tmp_path: Path, parquet: dataline.Extensions) -> None:
     kept = rows_of(f"parquet:{path}?fields=a", parquet, on_error="replace")
     assert len(kept) == 4
     assert 0 not in [int(row["a"]) for row in kept]
+
+
+def test_nulls_in_fixed_size_lists(tmp_path: Path, parquet: dataline.Extensions) -> None:
+    vectors = [[1, 2, 3], [None, None, None], [4, None, 6], [7, 8, 9]]
+    pairs = [[[1, 2], [3, 4]], [[1, 2], [3, None]]] * 2
+    ragged = [[[1, 2], [None, 3]], None, [], [[3, 4]]]
+    columns = {
+        "v": pa.array(vectors, pa.list_(pa.float32(), 3)),
+        "p": pa.array(pairs, pa.list_(pa.list_(pa.int32(), 2), 2)),
+        "r": pa.array(ragged, pa.list_(pa.list_(pa.int16(), 2))),
+    }
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table(columns), path)
+    got = rows_of(f"parquet:{path}?nulls=fill(-1)", parquet)
+    assert [row["v"].tolist() for row in got] == [[1, 2, 3], [-1, -1, -1], [4, -1, 6], [7, 8, 9]]
+    assert [row["p"].tolist() for row in got] == [[[1, 2], [3, 4]], [[1, 2], [3, -1]]] * 2
+    assert [np.asarray(row["r"]).tolist() for row in got] == [[[1, 2], [-1, 3]], [], [], [[3, 4]]]
+    one = "one of its values"
+    for column, row, value in (("v", 1, one), ("v", 2, one), ("p", 1, one), ("r", 0, "its value 1")):
+        says = rf"row group 0: row {row}: column '{column}': {value} is null"
+        with pytest.raises(dataline.Error, match=says):
+            rows_of(f"parquet:{path}?fields={column}", parquet, batch_size=1, sample_indices=np.array([row]))
+
+
+def test_null_rows_of_fixed_size_lists_are_read_or_refused(tmp_path: Path, parquet: dataline.Extensions) -> None:
+    """pyarrow cannot write them, nor read them before a release after 17: a list in the file, said to be of a fixed size."""
+    lists = pa.table({"v": pa.array([[1, 2, 3], None, [4, 5, 6]], pa.list_(pa.float32()))})
+    said = pa.schema([pa.field("v", pa.list_(pa.float32(), 3))])
+    path = tmp_path / "a.parquet"
+    with pq.ParquetWriter(path, lists.schema, store_schema=False) as writer:
+        writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(said.serialize().to_pybytes()).decode()})
+        writer.write_table(lists)
+    said = "row group 0: column 'v': a null among fixed-size lists, which Arrow|row 1: column 'v': a null"
+    with pytest.raises(dataline.Error, match=said) as caught:
+        rows_of(f"parquet:{path}", parquet)
+    if "which Arrow" not in str(caught.value):
+        got = rows_of(f"parquet:{path}?nulls=fill(0)", parquet)
+        assert [row["v"].tolist() for row in got] == [[1, 2, 3], [0, 0, 0], [4, 5, 6]]
 
 
 def directory_of(tmp_path: Path, files: int = 11, rows: int = 30) -> Path:

@@ -1,4 +1,5 @@
-"""The plug-in libdataline-parquet.so: files that are damaged or lie, and keys that are wrong. Each error names the file and what is wrong.
+"""The plug-in libdataline-parquet.so: files that are damaged, and keys that are wrong. Each error names the file and what is
+wrong.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,7 +16,6 @@ import pytest
 
 import dataline
 from parquet_files import pa, pq, refused, rows_of, written
-
 
 HEADS: list[tuple[str, Any, str]] = [
     ("empty", lambda b: b"", "the file is empty"),

@@ -1,5 +1,5 @@
-"""The plug-in libdataline-parquet.so: footers and page headers, well formed, that say what is not so. Each error names the file
-and what is wrong; none is a crash, and none takes more memory than the cache may.
+"""The plug-in libdataline-parquet.so: footers and page headers, well formed, that say what is not so. Each error names the
+file and what is wrong; none is a crash, and none takes more memory than the cache may.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -16,7 +16,7 @@ import dataline
 import thrift_compact as thrift
 from parquet_files import at, one_page, pa, pq, put, refused, rows_of, with_footer, with_page, written
 
-Change = Callable[[thrift.Struct], None]
+Change = Callable[[thrift.Struct], Any]
 BIG = 1 << 62
 
 # Of a footer: 2 is the schema, 3 the rows, 4 the row groups; of a row group 1 its columns, 3 its rows; of a column 3 its
@@ -30,6 +30,14 @@ def field(value: Any, *path: int) -> Change:
 
 def without(*path: int) -> Change:
     return lambda footer: at(footer, *path[:-1]).pop(path[-1])
+
+
+def both(first: Change, second: Change) -> Change:
+    return lambda footer: (first(footer), second(footer))
+
+
+def elsewhere(footer: thrift.Struct) -> None:
+    at(footer, 4, 1, 1, 0)[1] = [thrift.BINARY, b"b.parquet"]
 
 
 def deep(footer: thrift.Struct) -> None:
@@ -60,7 +68,7 @@ FOOTERS: list[tuple[str, Change, str]] = [
     ("rows of a group 0", field(0, 4, 1, 3), "row group 1: column 'x' has 1000 values, the row group 0 rows"),
     ("rows of a group negative", field(-5, 4, 1, 3), "row group 1 has -5 rows"),
     ("rows of a group huge", field(BIG, 4, 1, 3), "row group 1: column 'x' has 1000 values"),
-    ("rows of two groups overflow", lambda f: [put(f, 2**63 - 1, 4, g, 3) for g in (0, 1)], "row group 0"),
+    ("rows of two groups overflow", both(field(2**63 - 1, 4, 0, 3), field(2**63 - 1, 4, 1, 3)), "row group 0"),
     ("rows that no cache holds", wide_rows, "row group 1 of 1152921504606846976 rows takes 92"),
     ("no rows of the file", without(3), "the footer"),
     ("no schema", without(2), "the footer"),
@@ -85,7 +93,7 @@ FOOTERS: list[tuple[str, Change, str]] = [
     ("stored bytes too few", field(40, *COLUMN, 7), "row group 1: column 'x'"),
     ("no metadata of a column", without(4, 1, 1, 0, 3), "a.parquet"),
     ("no first page", without(*COLUMN, 9), "a.parquet"),
-    ("a column of another file", lambda f: at(f, 4, 1, 1, 0).update({1: [8, b"b.parquet"]}), "its pages are in a file of another name, 'b.parquet'"),
+    ("a column of another file", elsewhere, "its pages are in a file of another name, 'b.parquet'"),
     ("a column missing in a group", lambda f: at(f, 4, 1, 1)[1].pop(), "row group 1: column 't': not there"),
     ("no columns in a group", lambda f: at(f, 4, 1, 1)[1].clear(), "row group 1: column 'x': not there"),
     ("type unknown", field(77, 2, 1, 1), "a.parquet"),
@@ -183,12 +191,7 @@ def test_page_headers_that_lie(
     if name not in HARMLESS:
         refused(path, parquet, "a.parquet: row group 0", "column 'x'", key=key)
         return
-    try:
-        rows = rows_of(f"parquet:{path}{key}", parquet)
-    except dataline.Error as error:
-        assert "a.parquet: row group 0" in str(error)
-    else:
-        assert len(rows) == len(values)
+    assert [int(row["x"]) for row in rows_of(f"parquet:{path}{key}", parquet)] == values.fill_null(0).to_pylist()
 
 
 def test_a_codec_of_the_future_is_refused(tmp_path: Path, parquet: dataline.Extensions) -> None:

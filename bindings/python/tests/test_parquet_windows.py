@@ -1,4 +1,4 @@
-"""The plug-in libdataline-parquet.so: row groups are the blocks of shuffle=window, each read and decoded once an epoch, and many
+"""The plug-in libdataline-parquet.so: row groups are the blocks of shuffle=window, each read and decoded once an epoch; many
 files.
 
 SPDX-License-Identifier: Apache-2.0
@@ -75,8 +75,7 @@ def test_window_shuffle_reads_a_row_group_once(
     """With shuffle_blocks as it is by default, far more than a cache of a third of the file has room for."""
     dataset = dataline.open(f"parquet:counted://{counted}?cache_bytes=16MiB", extensions=counting)
     reads.clear()
-    options = {"batch_size": 64, "seed": 4, "epochs": 1, "num_workers": workers}
-    loader = dataline.Loader(dataset, shuffle="window", **options)
+    loader = dataline.Loader(dataset, shuffle="window", batch_size=64, seed=4, epochs=1, num_workers=workers)
     order = np.concatenate([np.array(batch["x"]) for batch in loader])
     assert sum(length for _, length in reads) == stored_bytes(counted)
     assert len(reads) == len({offset for offset, _ in reads})

@@ -84,7 +84,7 @@ def encode(kind: int, value: Any) -> bytes:
     if kind == DOUBLE:
         return bytes(value)
     if kind == BINARY:
-        return varint(len(value)) + value
+        return varint(len(value)) + bytes(value)
     if kind in (LIST, SET):
         inner, items = value
         head = bytes([len(items) << 4 | inner]) if len(items) < 15 else bytes([0xF0 | inner]) + varint(len(items))
