@@ -182,8 +182,10 @@ std::string PqField::type_text() const {
   constexpr const char* kNames[] = {"?",   "bool", "u8",  "u16",  "u32", "u64", "i8",  "i16",
                                     "i32", "i64",  "f16", "bf16", "f32", "f64", "c64", "c128"};
   std::string out = kNames[dtype];
-  for (size_t i = 0; i < shape.size(); ++i)
-    out += (i == 0 ? "[" : "x") + (shape[i] < 0 ? std::string("?") : std::to_string(shape[i]));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    out += i == 0 ? '[' : 'x';
+    out += shape[i] < 0 ? std::string("?") : std::to_string(shape[i]);
+  }
   return shape.empty() ? out : out + "]";
 }
 
