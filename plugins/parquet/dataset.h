@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,38 +52,92 @@ class Dataset {
     return concat("parquet ", files_.size(), " ", rows_, " ", std::hex, hash);
   }
 
+  // Row group by row group. Those that are in the cache come first, and those that another thread decodes last, so that a
+  // thread that has to decode lends nothing meanwhile, and several decode at once.
   int32_t read(dl_reader_request& request) {
-    // By row group, so that each is asked for once, and a thread holds one of them.
-    std::array<int32_t, 64> order{};
-    const int32_t count = std::min<int32_t>(request.record_count, 64);
-    for (int32_t r = 0; r < count; ++r) order[static_cast<size_t>(r)] = r;
-    std::sort(order.begin(), order.begin() + count,
-              [&](int32_t a, int32_t b) { return request.indices[a] < request.indices[b]; });
-    // Groups that another thread decodes come last, so that several are decoded at once.
-    std::array<GroupRows, 64> waiting{};
-    size_t waits = 0;
-    for (int32_t i = 0; i < count;) {
-      GroupRows rows = {place_of(request.indices[order[static_cast<size_t>(i)]]), i, i + 1};
-      while (rows.end < count &&
-             place_of(request.indices[order[static_cast<size_t>(rows.end)]]) == rows.place)
-        ++rows.end;
-      bool busy = false;
-      if (!read_group(request, order.data(), rows, &busy)) return DL_CANCELLED;
-      if (busy) waiting[waits++] = rows;
-      i = rows.end;
+    Shares shares;
+    share_out(request, shares);
+    auto loan = std::make_unique<Loan>();
+    cache_.find_ready(shares.groups, shares.ready);
+    for (size_t s = 0; s < shares.groups.size(); ++s) {
+      if (shares.ready[s] != nullptr) copy(request, shares, s, shares.ready[s], *loan);
+      shares.ready[s].reset();
     }
-    for (size_t w = 0; w < waits; ++w) {
-      if (!read_group(request, order.data(), waiting[w], nullptr)) return DL_CANCELLED;
+    for (const bool waits : {false, true}) {
+      for (size_t s = 0; s < shares.groups.size(); ++s) {
+        if (shares.done[s]) continue;
+        bool busy = false;
+        GroupCache::GroupRef group;
+        const Failure failed = find(shares.groups[s], request.cancelled, waits ? nullptr : &busy, &group);
+        if (failed.code == DL_CANCELLED) return DL_CANCELLED;
+        if (busy) continue;
+        if (failed) {
+          for (const int32_t record : shares.records(s)) refuse(request, record, failed.code, failed.text);
+          shares.done[s] = true;
+        } else {
+          copy(request, shares, s, group, *loan);
+        }
+      }
+    }
+    if (!loan->groups.empty()) {
+      request.release = &Loan::release;
+      request.release_context = loan.release();
     }
     return 0;
   }
 
  private:
-  // Records order[begin] to order[end - 1] of a request.
-  struct GroupRows {
-    size_t place = 0;
-    int32_t begin = 0, end = 0;
+  static constexpr size_t kMostRecords = 64;   // of a request
+  static constexpr int64_t kLentBytes = 4096;  // values of so many bytes are lent, not copied
+
+  // The records of a request by row group.
+  struct Shares {
+    std::vector<GroupCache::Wanted> groups;  // its number, and how many rows of it
+    std::vector<GroupCache::GroupRef> ready;
+    std::vector<bool> done;
+    std::array<int32_t, kMostRecords> order{};
+    std::array<int32_t, kMostRecords + 1> begins{};
+
+    std::span<const int32_t> records(size_t s) const {
+      return {order.data() + begins[s], static_cast<size_t>(begins[s + 1] - begins[s])};
+    }
   };
+
+  // Keeps the groups that values are lent from.
+  struct Loan {
+    std::vector<GroupCache::GroupRef> groups;
+    static void release(void* context) { delete static_cast<Loan*>(context); }
+  };
+
+  void share_out(const dl_reader_request& request, Shares& out) const {
+    const auto count = std::min<size_t>(static_cast<size_t>(request.record_count), kMostRecords);
+    std::array<size_t, kMostRecords> share_of{};
+    size_t last = 0;
+    for (size_t r = 0; r < count; ++r) {
+      const int64_t row = request.indices[r];
+      size_t s = out.groups.size();
+      if (r > 0 && is_in(out.groups[last].number, row)) {
+        s = last;
+      } else {
+        for (s = 0; s < out.groups.size() && !is_in(out.groups[s].number, row);) ++s;
+        if (s == out.groups.size()) out.groups.push_back({place_of(row), 0});
+      }
+      ++out.groups[s].rows;
+      share_of[r] = last = s;
+    }
+    out.ready.resize(out.groups.size());
+    out.done.resize(out.groups.size());
+    for (size_t s = 0; s < out.groups.size(); ++s)
+      out.begins[s + 1] = out.begins[s] + static_cast<int32_t>(out.groups[s].rows);
+    std::array<int32_t, kMostRecords> next{};
+    std::copy_n(out.begins.begin(), out.groups.size(), next.begin());
+    for (size_t r = 0; r < count; ++r)
+      out.order[static_cast<size_t>(next[share_of[r]]++)] = static_cast<int32_t>(r);
+  }
+
+  bool is_in(size_t place, int64_t row) const {
+    return row >= places_[place].first && row < block_ends_[place];
+  }
 
   // The rows of the groups that have some.
   std::vector<int64_t> place_groups() {
@@ -100,21 +155,6 @@ class Dataset {
     return out;
   }
 
-  // False: cancelled.
-  bool read_group(dl_reader_request& request, const int32_t* order, const GroupRows& rows, bool* busy) {
-    GroupCache::GroupRef group;
-    const Failure failed = find(rows, request.cancelled, busy, &group);
-    if (failed.code == DL_CANCELLED) return false;
-    for (int32_t i = rows.begin; i < rows.end && (failed || group != nullptr); ++i) {
-      if (failed) {
-        refuse(request, order[i], failed.code, failed.text);
-      } else {
-        copy(request, order[i], places_[rows.place], *group);
-      }
-    }
-    return true;
-  }
-
   size_t place_of(int64_t row) const {
     const auto after =
         std::upper_bound(places_.begin(), places_.end(), row,
@@ -122,29 +162,54 @@ class Dataset {
     return static_cast<size_t>(after - places_.begin()) - 1;
   }
 
-  Failure find(const GroupRows& rows, const int32_t* cancelled, bool* busy, GroupCache::GroupRef* out) {
-    const GroupPlace& where = places_[rows.place];
+  Failure find(const GroupCache::Wanted& wanted, const int32_t* cancelled, bool* busy,
+               GroupCache::GroupRef* out) {
+    const GroupPlace& where = places_[wanted.number];
     const ParquetFile& file = *files_[static_cast<size_t>(where.file)];
     return cache_.get(
-        rows.place, rows.end - rows.begin, cancelled,
+        wanted, cancelled,
         [&](GroupCache::GroupRef* made) { return file.decode(where.group, cancelled, made); }, busy, out);
   }
 
-  void copy(dl_reader_request& request, int32_t record, const GroupPlace& place, const Group& group) const {
-    const int64_t row = request.indices[record] - place.first;
+  // The rows of one share, field by field.
+  void copy(dl_reader_request& request, Shares& shares, size_t s, const GroupCache::GroupRef& group,
+            Loan& loan) const {
+    const GroupPlace& place = places_[shares.groups[s].number];
+    const std::span<const int32_t> records = shares.records(s);
+    std::array<int64_t, kMostRecords> rows{};
+    std::array<Found, kMostRecords> found{};
+    for (size_t i = 0; i < records.size(); ++i) rows[i] = request.indices[records[i]] - place.first;
+    bool lent = false;
     for (size_t f = 0; f < fields().size(); ++f) {
-      dl_reader_cell& cell = *dl_reader_cell_at(&request, record, static_cast<int32_t>(f));
-      const uint8_t* data = nullptr;
-      int64_t bytes = 0;
-      if (const Failure failed = group.find(f, row, &data, &bytes)) {
-        refuse(request, record, failed.code,
-               concat(files_[static_cast<size_t>(place.file)]->path(), ": row group ", place.group, ": row ",
-                      row, ": column '", fields()[f].name, "': ", failed.text));
-        return;
+      for (size_t first = 0; first < records.size();) {
+        Failure failed;
+        const size_t end = first + group->find(f, {rows.data() + first, records.size() - first},
+                                               found.data() + first, &failed);
+        for (size_t i = first; i < end; ++i)
+          lent = fill(*dl_reader_cell_at(&request, records[i], static_cast<int32_t>(f)), found[i]) || lent;
+        if (end < records.size()) refuse_value(request, records[end], place, rows[end], f, failed);
+        first = end + 1;
       }
-      cell.bytes = bytes;  // more than there is room for: the library says so
-      if (bytes > 0 && bytes <= cell.capacity) std::memcpy(cell.data, data, static_cast<size_t>(bytes));
     }
+    if (lent) loan.groups.push_back(group);
+    shares.done[s] = true;
+  }
+
+  // Whether the value is lent.
+  static bool fill(dl_reader_cell& cell, const Found& found) {
+    cell.bytes = found.bytes;  // more than there is room for: the library says so
+    if (found.bytes == 8 && cell.capacity >= 8) return std::memcpy(cell.data, found.data, 8), false;
+    if (found.bytes >= kLentBytes) return cell.borrowed = found.data, true;
+    if (found.bytes > 0 && found.bytes <= cell.capacity)
+      std::memcpy(cell.data, found.data, static_cast<size_t>(found.bytes));
+    return false;
+  }
+
+  void refuse_value(dl_reader_request& request, int32_t record, const GroupPlace& place, int64_t row,
+                    size_t field, const Failure& failed) const {
+    refuse(request, record, failed.code,
+           concat(files_[static_cast<size_t>(place.file)]->path(), ": row group ", place.group, ": row ", row,
+                  ": column '", fields()[field].name, "': ", failed.text));
   }
 
   static void refuse(dl_reader_request& request, int32_t record, dl_status code, const std::string& text) {

@@ -15,12 +15,19 @@ class DecodedGroup final : public Group {
   DecodedGroup(const Plan& plan, int64_t limit) : pool_(limit), plan_(plan), values_(plan.columns.size()) {}
 
   int64_t bytes() const override { return pool_.bytes_allocated(); }
-  Failure find(size_t field, int64_t row, const uint8_t** data, int64_t* bytes) const override {
-    for (const Values& chunk : values_[field]) {
-      if (row < chunk.rows()) return chunk.find(plan_.columns[field], row, data, bytes);
-      row -= chunk.rows();
+  size_t find(size_t field, std::span<const int64_t> rows, Found* out, Failure* failed) const override {
+    const std::vector<Values>& chunks = values_[field];
+    const PlannedColumn& column = plan_.columns[field];
+    if (chunks.size() == 1 && chunks[0].find_plain(column, rows, out)) return rows.size();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      int64_t row = rows[i];
+      auto chunk = chunks.begin();
+      while (chunk != chunks.end() && row >= chunk->rows()) row -= chunk++->rows();
+      *failed = chunk == chunks.end() ? failure(DL_ERR_CORRUPT, "the row is not there")
+                                      : chunk->find(column, row, &out[i].data, &out[i].bytes);
+      if (*failed) return i;
     }
-    return failure(DL_ERR_CORRUPT, "the row is not there");
+    return rows.size();
   }
 
   // Takes the chunks of one column of `table`, which has the chosen leaves of one top-level column alone.

@@ -15,7 +15,6 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -33,23 +32,38 @@ class GroupCache {
 
   // `rows`: of each group.
   GroupCache(int64_t budget, std::vector<int64_t> rows)
-      : budget_(budget), rows_(rows), left_(std::move(rows)) {}
+      : budget_(budget), rows_(rows), left_(rows), entries_(rows.size()) {}
 
-  // The group with this number, of which `wanted` rows are read now, decoded by `decode(GroupRef*)` if it is not here. While
-  // another thread decodes it: waits, or if `busy` is given, sets it and returns.
+  struct Wanted {
+    size_t number = 0;
+    int64_t rows = 0;  // how many of it are read now
+  };
+
+  // Of these groups those that are here, each at its place in `out`.
+  void find_ready(const std::vector<Wanted>& wanted, std::vector<GroupRef>& out) {
+    const std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const Entry* entry = entries_[wanted[i].number].get();
+      if (entry == nullptr || entry->state != State::kReady) continue;
+      out[i] = entry->group;
+      count_read(wanted[i], *entry);
+    }
+  }
+
+  // One group, decoded by `decode(GroupRef*)` if it is not here. While another thread decodes it: waits, or if `busy` is
+  // given, sets it and returns.
   template <typename Decode>
-  Failure get(size_t number, int64_t wanted, const int32_t* cancelled, const Decode& decode, bool* busy,
+  Failure get(const Wanted& wanted, const int32_t* cancelled, const Decode& decode, bool* busy,
               GroupRef* out) {
     std::unique_lock lock(mutex_);
     for (;;) {
       if (is_set(cancelled)) return failure(DL_CANCELLED, "cancelled");
-      const auto found = entries_.find(number);
-      if (found == entries_.end()) return decode_here(number, wanted, decode, lock, out);
-      const EntryRef entry = found->second;
+      const EntryRef entry = entries_[wanted.number];
+      if (entry == nullptr) return decode_here(wanted, decode, lock, out);
       if (entry->state == State::kFailed) return entry->failed;
       if (entry->state == State::kReady) {
         *out = entry->group;
-        count_read(number, *entry, wanted);
+        count_read(wanted, *entry);
         return {};
       }
       if (busy != nullptr) return *busy = true, Failure();
@@ -68,12 +82,12 @@ class GroupCache {
   using EntryRef = std::shared_ptr<Entry>;
 
   template <typename Decode>
-  Failure decode_here(size_t number, int64_t wanted, const Decode& decode, std::unique_lock<std::mutex>& lock,
+  Failure decode_here(const Wanted& wanted, const Decode& decode, std::unique_lock<std::mutex>& lock,
                       GroupRef* out) {
     // What may throw comes first: an entry that stayed in kDecoding would be waited for without end.
     const auto entry = std::make_shared<Entry>();
-    std::list<size_t> node(1, number);
-    entries_.emplace(number, entry);
+    std::list<size_t> node(1, wanted.number);
+    entries_[wanted.number] = entry;
     lock.unlock();
     Failure failed;
     try {
@@ -88,13 +102,13 @@ class GroupCache {
       entry->group = *out;
       entry->state = State::kReady;
       held_ += entry->group->bytes();
-      count_read(number, *entry, wanted);
+      count_read(wanted, *entry);
       evict();
     } else if (lasts(failed.code)) {
       entry->failed = failed;
       entry->state = State::kFailed;
     } else {
-      entries_.erase(number);
+      entries_[wanted.number].reset();
     }
     changed_.notify_all();
     return failed;
@@ -106,18 +120,19 @@ class GroupCache {
   }
 
   // To the front, or where every row was read, to the end: an epoch reads each once.
-  void count_read(size_t number, const Entry& entry, int64_t rows) {
-    left_[number] -= rows;
-    const bool done = left_[number] <= 0;
-    if (done) left_[number] = rows_[number];
+  void count_read(const Wanted& wanted, const Entry& entry) {
+    int64_t& left = left_[wanted.number];
+    left -= wanted.rows;
+    const bool done = left <= 0;
+    if (done) left = rows_[wanted.number];
     recent_.splice(done ? recent_.end() : recent_.begin(), recent_, entry.place);
   }
 
   void evict() {
     while (held_ > budget_ && !recent_.empty()) {
-      const auto oldest = entries_.find(recent_.back());
-      held_ -= oldest->second->group->bytes();
-      entries_.erase(oldest);
+      EntryRef& oldest = entries_[recent_.back()];
+      held_ -= oldest->group->bytes();
+      oldest.reset();
       recent_.pop_back();
     }
   }
@@ -126,9 +141,9 @@ class GroupCache {
   std::mutex mutex_;
   std::condition_variable changed_;
   const std::vector<int64_t> rows_;
-  std::vector<int64_t> left_;  // to be read in this epoch; mutex_, as all below
-  std::unordered_map<size_t, EntryRef> entries_;
-  std::list<size_t> recent_;  // numbers of the ready ones, the latest first, those that are done last
+  std::vector<int64_t> left_;      // to be read in this epoch; mutex_, as all below
+  std::vector<EntryRef> entries_;  // by number; null: not here
+  std::list<size_t> recent_;       // numbers of the ready ones, the latest first, those that are done last
   int64_t held_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,13 +49,20 @@ struct PqField {
   std::string type_text() const;
 };
 
+// Where a value lies, in memory of its group.
+struct Found {
+  const uint8_t* data = nullptr;
+  int64_t bytes = 0;
+};
+
 // The rows of one row group, all fields. Immutable.
 class Group {
  public:
   virtual ~Group() = default;
   virtual int64_t bytes() const = 0;
-  // Where row `row` of a field lies, and its bytes. The failure says what is wrong with the value.
-  virtual Failure find(size_t field, int64_t row, const uint8_t** data, int64_t* bytes) const = 0;
+  // Where rows of a field lie, up to the first that is bad; returns how many are good. The failure says what is wrong with
+  // that one.
+  virtual size_t find(size_t field, std::span<const int64_t> rows, Found* out, Failure* failed) const = 0;
 };
 
 class ParquetFile {
