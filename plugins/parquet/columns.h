@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -47,8 +46,8 @@ class Values {
   Failure make(const PlannedColumn& column, const std::shared_ptr<arrow::Array>& array,
                const uint8_t* structs_valid, arrow::MemoryPool* pool);
   Failure find(const PlannedColumn& column, int64_t row, const uint8_t** data, int64_t* bytes) const;
-  // All of them, if rows are of one size, none is null, and all are there; else false.
-  bool find_plain(const PlannedColumn& column, std::span<const int64_t> rows, Found* out) const;
+  // Group::plain().
+  const uint8_t* plain(const PlannedColumn& column) const;
   int64_t rows() const { return rows_; }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -58,13 +59,13 @@ class Dataset {
     Shares shares;
     share_out(request, shares);
     auto loan = std::make_unique<Loan>();
-    cache_.find_ready(shares.groups, shares.ready);
-    for (size_t s = 0; s < shares.groups.size(); ++s) {
+    cache_.find_ready({shares.groups.data(), shares.count}, shares.ready.data());
+    for (size_t s = 0; s < shares.count; ++s) {
       if (shares.ready[s] != nullptr) copy(request, shares, s, shares.ready[s], *loan);
       shares.ready[s].reset();
     }
     for (const bool waits : {false, true}) {
-      for (size_t s = 0; s < shares.groups.size(); ++s) {
+      for (size_t s = 0; s < shares.count; ++s) {
         if (shares.done[s]) continue;
         bool busy = false;
         GroupCache::GroupRef group;
@@ -92,11 +93,12 @@ class Dataset {
 
   // The records of a request by row group.
   struct Shares {
-    std::vector<GroupCache::Wanted> groups;  // its number, and how many rows of it
-    std::vector<GroupCache::GroupRef> ready;
-    std::vector<bool> done;
-    std::array<int32_t, kMostRecords> order{};
-    std::array<int32_t, kMostRecords + 1> begins{};
+    size_t count = 0;
+    std::array<GroupCache::Wanted, kMostRecords> groups;  // its number, and how many rows of it
+    std::array<GroupCache::GroupRef, kMostRecords> ready;
+    std::bitset<kMostRecords> done;
+    std::array<int32_t, kMostRecords> order;
+    std::array<int32_t, kMostRecords + 1> begins;
 
     std::span<const int32_t> records(size_t s) const {
       return {order.data() + begins[s], static_cast<size_t>(begins[s + 1] - begins[s])};
@@ -111,26 +113,24 @@ class Dataset {
 
   void share_out(const dl_reader_request& request, Shares& out) const {
     const auto count = std::min<size_t>(static_cast<size_t>(request.record_count), kMostRecords);
-    std::array<size_t, kMostRecords> share_of{};
+    std::array<size_t, kMostRecords> share_of;
     size_t last = 0;
     for (size_t r = 0; r < count; ++r) {
       const int64_t row = request.indices[r];
-      size_t s = out.groups.size();
-      if (r > 0 && is_in(out.groups[last].number, row)) {
-        s = last;
-      } else {
-        for (s = 0; s < out.groups.size() && !is_in(out.groups[s].number, row);) ++s;
-        if (s == out.groups.size()) out.groups.push_back({place_of(row), 0});
+      if (r == 0 || !is_in(out.groups[last].number, row)) {
+        last = 0;
+        while (last < out.count && !is_in(out.groups[last].number, row)) ++last;
+        if (last == out.count) out.groups[out.count++] = {place_of(row), 0};
       }
-      ++out.groups[s].rows;
-      share_of[r] = last = s;
+      ++out.groups[last].rows;
+      share_of[r] = last;
     }
-    out.ready.resize(out.groups.size());
-    out.done.resize(out.groups.size());
-    for (size_t s = 0; s < out.groups.size(); ++s)
+    std::array<int32_t, kMostRecords> next;
+    out.begins[0] = 0;
+    for (size_t s = 0; s < out.count; ++s) {
+      next[s] = out.begins[s];
       out.begins[s + 1] = out.begins[s] + static_cast<int32_t>(out.groups[s].rows);
-    std::array<int32_t, kMostRecords> next{};
-    std::copy_n(out.begins.begin(), out.groups.size(), next.begin());
+    }
     for (size_t r = 0; r < count; ++r)
       out.order[static_cast<size_t>(next[share_of[r]]++)] = static_cast<int32_t>(r);
   }
@@ -174,31 +174,65 @@ class Dataset {
   // The rows of one share, field by field.
   void copy(dl_reader_request& request, Shares& shares, size_t s, const GroupCache::GroupRef& group,
             Loan& loan) const {
-    const GroupPlace& place = places_[shares.groups[s].number];
-    const std::span<const int32_t> records = shares.records(s);
-    std::array<int64_t, kMostRecords> rows{};
-    std::array<Found, kMostRecords> found{};
-    for (size_t i = 0; i < records.size(); ++i) rows[i] = request.indices[records[i]] - place.first;
     bool lent = false;
     for (size_t f = 0; f < fields().size(); ++f) {
-      for (size_t first = 0; first < records.size();) {
-        Failure failed;
-        const size_t end = first + group->find(f, {rows.data() + first, records.size() - first},
-                                               found.data() + first, &failed);
-        for (size_t i = first; i < end; ++i)
-          lent = fill(*dl_reader_cell_at(&request, records[i], static_cast<int32_t>(f)), found[i]) || lent;
-        if (end < records.size()) refuse_value(request, records[end], place, rows[end], f, failed);
-        first = end + 1;
-      }
+      const uint8_t* data = group->plain(f);
+      lent = (data != nullptr ? copy_plain(request, shares, s, f, data)
+                              : copy_each(request, shares, s, f, *group)) ||
+             lent;
     }
     if (lent) loan.groups.push_back(group);
     shares.done[s] = true;
   }
 
+  // Rows of one size, side by side. Whether they are lent.
+  bool copy_plain(dl_reader_request& request, const Shares& shares, size_t s, size_t f,
+                  const uint8_t* data) const {
+    const int64_t first = places_[shares.groups[s].number].first, bytes = fields()[f].unit_bytes;
+    const auto field = static_cast<int32_t>(f);
+    if (bytes == 8) {
+      for (const int32_t record : shares.records(s)) {
+        const uint8_t* row = data + (request.indices[record] - first) * 8;
+        std::memcpy(dl_reader_cell_at(&request, record, field)->data, row, 8);
+      }
+      return false;
+    }
+    for (const int32_t record : shares.records(s)) {
+      dl_reader_cell& cell = *dl_reader_cell_at(&request, record, field);
+      const uint8_t* row = data + (request.indices[record] - first) * bytes;
+      if (bytes >= kLentBytes) {
+        cell.borrowed = row;
+      } else {
+        std::memcpy(cell.data, row, static_cast<size_t>(bytes));
+      }
+    }
+    return bytes >= kLentBytes;
+  }
+
+  // Rows of any kind. Whether some are lent.
+  bool copy_each(dl_reader_request& request, const Shares& shares, size_t s, size_t f,
+                 const Group& group) const {
+    const GroupPlace& place = places_[shares.groups[s].number];
+    const std::span<const int32_t> records = shares.records(s);
+    std::array<int64_t, kMostRecords> rows;
+    std::array<Found, kMostRecords> found;
+    for (size_t i = 0; i < records.size(); ++i) rows[i] = request.indices[records[i]] - place.first;
+    bool lent = false;
+    for (size_t begin = 0; begin < records.size();) {
+      Failure failed;
+      const size_t end =
+          begin + group.find(f, {rows.data() + begin, records.size() - begin}, found.data() + begin, &failed);
+      for (size_t i = begin; i < end; ++i)
+        lent = fill(*dl_reader_cell_at(&request, records[i], static_cast<int32_t>(f)), found[i]) || lent;
+      if (end < records.size()) refuse_value(request, records[end], place, rows[end], f, failed);
+      begin = end + 1;
+    }
+    return lent;
+  }
+
   // Whether the value is lent.
   static bool fill(dl_reader_cell& cell, const Found& found) {
     cell.bytes = found.bytes;  // more than there is room for: the library says so
-    if (found.bytes == 8 && cell.capacity >= 8) return std::memcpy(cell.data, found.data, 8), false;
     if (found.bytes >= kLentBytes) return cell.borrowed = found.data, true;
     if (found.bytes > 0 && found.bytes <= cell.capacity)
       std::memcpy(cell.data, found.data, static_cast<size_t>(found.bytes));

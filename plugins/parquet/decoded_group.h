@@ -15,10 +15,13 @@ class DecodedGroup final : public Group {
   DecodedGroup(const Plan& plan, int64_t limit) : pool_(limit), plan_(plan), values_(plan.columns.size()) {}
 
   int64_t bytes() const override { return pool_.bytes_allocated(); }
+  const uint8_t* plain(size_t field) const override {
+    const std::vector<Values>& chunks = values_[field];
+    return chunks.size() == 1 ? chunks[0].plain(plan_.columns[field]) : nullptr;
+  }
   size_t find(size_t field, std::span<const int64_t> rows, Found* out, Failure* failed) const override {
     const std::vector<Values>& chunks = values_[field];
     const PlannedColumn& column = plan_.columns[field];
-    if (chunks.size() == 1 && chunks[0].find_plain(column, rows, out)) return rows.size();
     for (size_t i = 0; i < rows.size(); ++i) {
       int64_t row = rows[i];
       auto chunk = chunks.begin();

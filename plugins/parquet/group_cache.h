@@ -15,6 +15,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,7 @@ class GroupCache {
   };
 
   // Of these groups those that are here, each at its place in `out`.
-  void find_ready(const std::vector<Wanted>& wanted, std::vector<GroupRef>& out) {
+  void find_ready(std::span<const Wanted> wanted, GroupRef* out) {
     const std::lock_guard lock(mutex_);
     for (size_t i = 0; i < wanted.size(); ++i) {
       const Entry* entry = entries_[wanted[i].number].get();

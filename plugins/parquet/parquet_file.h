@@ -60,6 +60,8 @@ class Group {
  public:
   virtual ~Group() = default;
   virtual int64_t bytes() const = 0;
+  // Of a field whose rows are of one size and side by side, where the first lies; null for others, and where one is null.
+  virtual const uint8_t* plain(size_t field) const = 0;
   // Where rows of a field lie, up to the first that is bad; returns how many are good. The failure says what is wrong with
   // that one.
   virtual size_t find(size_t field, std::span<const int64_t> rows, Found* out, Failure* failed) const = 0;

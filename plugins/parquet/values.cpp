@@ -165,15 +165,10 @@ Failure Values::own_data(const PlannedColumn& column, arrow::MemoryPool* pool) {
   return {};
 }
 
-bool Values::find_plain(const PlannedColumn& column, std::span<const int64_t> rows, Found* out) const {
-  if (column.field.ragged || data_ == nullptr || null_rows_ != nullptr || null_items_ != nullptr ||
-      indices_ != nullptr)
-    return false;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i] < 0 || rows[i] >= rows_) return false;
-    out[i] = {data_ + rows[i] * column.field.unit_bytes, column.field.unit_bytes};
-  }
-  return true;
+const uint8_t* Values::plain(const PlannedColumn& column) const {
+  const bool simple =
+      !column.field.ragged && null_rows_ == nullptr && null_items_ == nullptr && indices_ == nullptr;
+  return simple ? data_ : nullptr;
 }
 
 Failure Values::find(const PlannedColumn& column, int64_t row, const uint8_t** data, int64_t* bytes) const {

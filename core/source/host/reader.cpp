@@ -132,15 +132,15 @@ class Reader final : public Source {
     ReaderCell* cell = memory.cells.data();
     for (int64_t row = first; row < first + count; ++row) {
       for (size_t f = 0; f < field_count(); ++f) {
-        const Field& field = schema_.fields[f];
-        const int64_t room = capacity(field, run.max_bytes_per_sample);
-        *cell++ = {.data = const_cast<std::byte*>(run.columns[f].data[row]),
-                   .capacity = room,
-                   .bytes = field.kind == FieldKind::kDense ? room : 0,
-                   .borrowed = nullptr,
-                   .status = 0,
-                   .reserved32 = 0,
-                   .reserved = {}};
+        const int64_t row_bytes = schema_.columns[f].row_bytes;
+        *cell++ = {
+            .data = const_cast<std::byte*>(run.columns[f].data[row]),
+            .capacity = row_bytes >= 0 ? row_bytes : capacity(schema_.fields[f], run.max_bytes_per_sample),
+            .bytes = std::max<int64_t>(row_bytes, 0),
+            .borrowed = nullptr,
+            .status = 0,
+            .reserved32 = 0,
+            .reserved = {}};
       }
     }
     std::memset(memory.messages.data(), 0, static_cast<size_t>(count) * kReaderMessageBytes);
@@ -164,8 +164,11 @@ class Reader final : public Source {
     }
     bool borrowed = false;
     for (size_t f = 0; f < field_count(); ++f) {
-      Status status = check_cell(schema_.fields[f], cells[f], run.indices[row], run.max_bytes_per_sample);
-      if (!status.is_ok()) return run.fail(row, field_count(), std::move(status)), false;
+      const int64_t row_bytes = schema_.columns[f].row_bytes;
+      if (row_bytes < 0 || cells[f].bytes != row_bytes) {  // ragged, or wrong
+        Status status = check_cell(schema_.fields[f], cells[f], run.indices[row], run.max_bytes_per_sample);
+        if (!status.is_ok()) return run.fail(row, field_count(), std::move(status)), false;
+      }
       if (schema_.fields[f].kind == FieldKind::kRagged) run.columns[f].bytes[row] = cells[f].bytes;
       if (cells[f].borrowed == nullptr) continue;
       run.columns[f].data[row] = static_cast<const std::byte*>(cells[f].borrowed);
