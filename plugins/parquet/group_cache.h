@@ -4,7 +4,7 @@
 // Ownership: an Entry belongs to the map and to the threads that look at it. Who finds none makes one in the state kDecoding
 // under the lock and alone decodes it, without the lock; the others wait for the state to change, so that a group is decoded
 // once however many ask. After that an entry is never written again. Leaving the map frees a group when the last thread
-// that copies rows of it has let go: what is held is at most the budget and one group for each thread that reads.
+// that needs rows of it has let go: what is held is at most the budget, and what threads are decoding or copying rows of.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
