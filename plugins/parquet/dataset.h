@@ -88,7 +88,7 @@ class Dataset {
   }
 
  private:
-  static constexpr size_t kMostRecords = 64;   // of a request
+  static constexpr size_t kMostRecords = 64;  // of a request
   static constexpr int64_t kLentBytes = 256;  // values of so many bytes are lent, not copied
 
   // The records of a request by row group.
