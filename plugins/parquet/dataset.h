@@ -53,8 +53,8 @@ class Dataset {
     return concat("parquet ", files_.size(), " ", rows_, " ", std::hex, hash);
   }
 
-  // Row group by row group. Those that are in the cache come first, and those that another thread decodes last, so that a
-  // thread that has to decode lends nothing meanwhile, and several decode at once.
+  // Row group by row group. Those that are in the cache come first, and those that another thread decodes last, so that several
+  // are decoded at once.
   int32_t read(dl_reader_request& request) {
     Shares shares;
     share_out(request, shares);
