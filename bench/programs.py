@@ -39,10 +39,10 @@ SCRIPTS = (
     ("streaming_photos.py", "streaming", {"photos"}),
     ("tf_records.py", "tf", {"tfrecord"}),
     ("streaming_rows.py", "streaming", {"mds"}),
-    ("tables.py", "tables", {"arrow", "csv", "jsonl"}),
+    ("tables.py", "tables", {"arrow", "parquet", "csv", "jsonl"}),
 )
 # Rows on files in a format of others, and the program that writes them.
-STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "arrow": "tables.py"}
+STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "arrow": "tables.py", "parquet": "tables.py"}
 # Rows of photographs: those of --photos, which Dataline's program finds.
 PHOTO_ROWS = ("photos", "raw_photos", "fused_pass", "slow_files", "photo_memory")
 # Rows that others run and these do not, with the reason, which the results repeat.
@@ -156,12 +156,26 @@ def common_words(row, asked):
     return [row, "--data", asked.data, "--seconds", str(asked.seconds_of(row))] + (["--small"] if asked.small else [])
 
 
+def why_no_plugin():
+    """Has the plug-in for Parquet built, which dataline_rows finds by its variable. Why it cannot be, or None."""
+    if "DATALINE_PARQUET_PLUGIN" in os.environ:
+        return None
+    made = subprocess.run([str(REPOSITORY / "plugins" / "parquet" / "build.sh")], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=False)
+    if made.returncode != 0:
+        return f"left out, for its plug-in was not built: {without_paths(made.stderr.strip()[-300:])}"
+    os.environ["DATALINE_PARQUET_PLUGIN"] = made.stdout.strip()
+    return None
+
+
 def why_not_stored(row, asked):
     """Has the files of a row written that others write. Why they cannot be, or None."""
     script = STORED[row]
     environment = next(environment for name, environment, _ in SCRIPTS if name == script)
     if not (PEERS / environment / "ready").exists():
         return f"left out, for {script} writes its files: {why_missing(environment)}"
+    if row == "parquet" and (why := why_no_plugin()):
+        return why
     rows = [str(asked.build / "bench" / "dataline_rows"), *common_words("rows_u8_47mb", asked)]
     for words in (rows, peer_command(script, environment, [*common_words(row, asked), "--make"])):
         made = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -211,6 +211,16 @@ def stored_lines(row, called, goal):
             short(times(row, f"{called}, best other loader", is_loader, 1))]
 
 
+def parquet_lines(row):
+    called = "3 of 100 columns of Parquet in windows of row groups"
+    def decoded(name):
+        return name.startswith("dataline") and "in the cache" not in name
+    def kept(name):
+        return name.startswith("dataline in the cache")
+    return [short(times(row, f"{called}, decoded once an epoch, best other loader", is_loader, 1, ours=decoded)),
+            times(row, f"{called}, all in the cache, best other loader", is_loader, 1, ours=kept)]
+
+
 def jsonl_lines(row):
     return [short(times(row, "JSON lines of 1.1 KB, best other loader", is_loader, 1))]
 
@@ -396,7 +406,7 @@ def lines(results):
         ("first_batch", first_batch_lines), ("cold", cold_lines), ("cold_window", cold_window_lines),
         ("next_epoch", next_epoch_lines),
         ("resume", resume_lines), ("consumer_1ms", consumer_lines),
-        *((name, lambda row, told=told: stored_lines(row, *told)) for name, told in STORED.items()), ("jsonl", jsonl_lines),
+        *((name, lambda row, told=told: stored_lines(row, *told)) for name, told in STORED.items()), ("jsonl", jsonl_lines), ("parquet", parquet_lines),
         ("rows_u8_47mb", lambda row: [short(line) for line in cpu_lines(row, "u8 rows")]),
         ("rows_u8_4700mb", lambda row: cpu_lines(row, "u8 rows, 4.7 GB")),
         ("rows_f32", lambda row: cpu_lines(row, "f32 rows")),

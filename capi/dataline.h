@@ -614,6 +614,14 @@ typedef struct dl_reader {
   int32_t (*read)(void* context, dl_reader_request* request);
   void (*destroy)(void* context);
   const char* fingerprint; /* text that identifies the data in a saved state; NULL for none */
+  /* Records that cost little together once one of them is read, such as those of a compressed group: block i ends before
+   * record block_ends[i], rising, the last one is record_count. shuffle=window takes these blocks as they are, whatever
+   * shuffle_block says, so that each is read within one stretch of an epoch. Copied. NULL, with 0: none */
+  int64_t block_count;
+  const int64_t* block_ends; /* [block_count] */
+  /* so many blocks the reader can keep open; reading a record of one more costs as much as opening it again. 0: any number.
+   * shuffle=window opens fewer at a time: shuffle_blocks is at most a quarter of it, and at least 1 */
+  int64_t held_blocks;
 } dl_reader;
 /* A dataset over the reader, whose table is copied. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options,
@@ -1291,6 +1299,12 @@ typedef struct dl_format_request {
   const char* const*
       values; /* [key_count], in the order of the table: as given, else the default; NULL: neither */
   const dl_options* options; /* of the caller, for calls that `open` makes; never NULL */
+  /* becomes nonzero when nobody wants the dataset any more: `open` may then return DL_CANCELLED. Read it atomically
+   * (relaxed), between files and in long loops. Never NULL */
+  const int32_t* cancelled;
+  /* `open` says how far it is, for dl_opening_progress and the log: `files` opened of the `total_files` that the path stands
+   * for, which both only grow. From the thread that `open` was called in */
+  void (*report)(const struct dl_format_request* request, int64_t files, int64_t total_files);
 } dl_format_request;
 
 /* How sure a format is that a file is one of its own. */

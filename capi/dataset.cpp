@@ -102,6 +102,9 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
     table.read = reinterpret_cast<decltype(table.read)>(given.read);
     table.destroy = given.destroy;
     if (given.fingerprint != nullptr) table.fingerprint = given.fingerprint;
+    table.block_count = given.block_count;
+    table.block_ends = given.block_ends;
+    table.held_blocks = given.held_blocks;
     return Dataset::from_reader(std::move(fields), std::move(table), options_or_default(options, Options()));
   });
 }

@@ -22,6 +22,23 @@ dl_options borrowed_options(const OpenContext& context) {
   return {context.options == nullptr ? Options() : *context.options, {}};
 }
 
+// What `open` is given, and what its reports go to.
+struct Asked {
+  dl_format_request request;  // first: `report` gets a pointer to it
+  const OpenContext* context;
+  int64_t files = 1, total_files = 1;  // as told so far; of the path itself, the library tells
+
+  static void report(const dl_format_request* request, int64_t files, int64_t total_files) {
+    // Of open() below, which made it, and lent it as a const one.
+    auto& self = *reinterpret_cast<Asked*>(const_cast<dl_format_request*>(request));
+    OpenProgress& progress = *self.context->progress;
+    if (total_files > self.total_files) progress.expect_files(total_files - self.total_files);
+    self.total_files = std::max(self.total_files, total_files);
+    for (; self.files < std::min(files, self.total_files); ++self.files) progress.add_file();
+    self.context->report("opening ", request->path);
+  }
+};
+
 class CallbackFormat final : public HostFormat {
  public:
   explicit CallbackFormat(const dl_format& table)
@@ -65,11 +82,18 @@ class CallbackFormat final : public HostFormat {
     std::vector<const char*> texts;
     for (const auto& value : values) texts.push_back(value ? value->c_str() : nullptr);
     const dl_options options = borrowed_options(open_context);
-    const dl_format_request request = {sizeof(dl_format_request), static_cast<int32_t>(texts.size()),
-                                       path.c_str(), texts.data(), &options};
+    const CancelFlag& flag = open_context.cancel == nullptr ? kNeverCancelled : open_context.cancel->flag();
+    Asked asked = {{.struct_size = sizeof(dl_format_request),
+                    .key_count = static_cast<int32_t>(texts.size()),
+                    .path = path.c_str(),
+                    .values = texts.data(),
+                    .options = &options,
+                    .cancelled = word_of(flag),
+                    .report = &Asked::report},
+                   &open_context};
     CallbackError failure;
     dl_dataset* made = nullptr;
-    const dl_status code = table_.open(context.get(), &request, &made, failure.get());
+    const dl_status code = table_.open(context.get(), &asked.request, &made, failure.get());
     const std::unique_ptr<dl_dataset> dataset(made);
     if (code != DL_OK) return failure.status(code, "open").in(path);
     if (dataset == nullptr) return error(Code::kReader, path, ": ", name_, ": open made no dataset");

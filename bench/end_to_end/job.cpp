@@ -14,13 +14,21 @@ void check(dl_status status, const dl_error& error) {
 
 }  // namespace
 
-Job::Job(const std::string& uri, const OptionList& options, const dl_allocator* allocator) {
+Job::Job(const std::string& uri, const OptionList& options, const dl_allocator* allocator,
+         const std::string& plugin) {
   dl_error error = DL_ERROR_INIT;
   check(dl_options_create(&options_, &error), error);
   for (const auto& [key, value] : options) {
     check(dl_options_set(options_, key.c_str(), value.c_str(), &error), error);
   }
   if (allocator != nullptr) check(dl_options_set_allocator(options_, allocator, &error), error);
+  if (!plugin.empty()) {
+    dl_extensions* extensions = nullptr;
+    check(dl_extensions_create(&extensions, &error), error);
+    check(dl_extensions_load(extensions, plugin.c_str(), &error), error);
+    check(dl_options_set_extensions(options_, extensions, &error), error);
+    dl_extensions_destroy(extensions);
+  }
   check(dl_dataset_open(uri.c_str(), options_, &dataset_, &error), error);
   check(dl_loader_create(dataset_, options_, &loader_, &error), error);
 }

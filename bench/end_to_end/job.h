@@ -20,7 +20,9 @@ using OptionList = std::vector<std::pair<std::string, std::string>>;
 // A dataset and one loader on it. Any error ends the program with its message.
 class Job {
  public:
-  Job(const std::string& uri, const OptionList& options, const dl_allocator* allocator = nullptr);
+  // `plugin`: the path of one that the URI needs; empty: none.
+  Job(const std::string& uri, const OptionList& options, const dl_allocator* allocator = nullptr,
+      const std::string& plugin = "");
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;

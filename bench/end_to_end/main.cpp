@@ -40,6 +40,7 @@ constexpr NamedRow kRows[] = {
     {"tfrecord", bench::tfrecord},
     {"mds", bench::mds},
     {"arrow", bench::arrow},
+    {"parquet", bench::parquet},
     {"csv", bench::csv},
     {"jsonl", bench::jsonl},
 #if defined(DATALINE_HAS_LIBJPEG)

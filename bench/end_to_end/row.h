@@ -35,6 +35,7 @@ std::vector<Variant> allocator(const Settings& settings);
 std::vector<Variant> tfrecord(const Settings& settings);
 std::vector<Variant> mds(const Settings& settings);
 std::vector<Variant> arrow(const Settings& settings);
+std::vector<Variant> parquet(const Settings& settings);
 // Text.
 std::vector<Variant> csv(const Settings& settings);
 std::vector<Variant> jsonl(const Settings& settings);

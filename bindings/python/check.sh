@@ -7,6 +7,7 @@
 #                     that compare with it are left out, and said so)
 #   DATALINE_CUDA_LIBRARY  the driver that the tests of device batches use: libcuda.so.1 for a real one (otherwise the fake one
 #                     of tests/support, beside libdataline)
+#   DATALINE_PARQUET_PLUGIN  libdataline-parquet.so (otherwise it is built here, where pyarrow's wheel can be had)
 #   DATALINE_MNIST    the folder of the four MNIST files; without it the example trains on a few digits of its own only
 #   DATALINE_PYTHON_VENV  the environment of the tools (otherwise build/python/venv)
 # The tests run in a free-threaded Python too, where free_threaded.sh has made one; without --quick it makes one.
@@ -51,6 +52,16 @@ rm -rf "$build/wheel"
 DATALINE_WHEEL=$(echo "$build"/wheel/dataline-*.whl)
 export DATALINE_WHEEL
 "$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$DATALINE_WHEEL"
+
+if [[ -z ${DATALINE_PARQUET_PLUGIN:-} ]]; then
+  step "plug-in for Parquet"
+  made=$("$root/plugins/parquet/build.sh" "$python" 2>"$build/parquet.log") || {
+    status=$?
+    [[ $status -eq 77 ]] || { cat "$build/parquet.log"; exit 1; }
+    echo "left out: the tests of Parquet: $(tail -n 1 "$build/parquet.log")"
+  }
+  [[ -z $made ]] || export DATALINE_PARQUET_PLUGIN=$made
+fi
 
 step "types"
 "$python" -m mypy --no-error-summary

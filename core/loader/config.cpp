@@ -75,6 +75,7 @@ constexpr int64_t kAutoDepth = 4, kMostAutoDepth = 16, kMostAutoWorkers = 8;
 
 void resolve_auto(const Options& options, LoaderConfig& config) {
   const bool tuned = config.tune == Tune::kOn;
+  config.shuffle_blocks_given = options.is_set(Option::kShuffleBlocks);
   config.workers_are_auto = config.num_workers < 0;
   if (config.workers_are_auto) config.num_workers = std::max(available_cpus() - 1, 1);
   config.start_workers = config.num_workers;

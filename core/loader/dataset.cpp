@@ -242,7 +242,7 @@ Result<std::unique_ptr<Dataset>> Dataset::from_reader(std::vector<Field> fields,
     return error(
         Code::kUnsupported,
         "option pack_length: packing needs lengths that are known without reading, and a reader has none");
-  return of(reader_source(std::move(fields), std::move(table)));
+  return of(reader_source(std::move(fields), std::move(table), *open_context(options).memory));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::zip(std::span<const Dataset* const> parts,

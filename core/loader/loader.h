@@ -140,6 +140,7 @@ class Loader final : public BatchOwner,
   Status prepare_order() DL_REQUIRES(mutex_);
   Result<std::unique_ptr<const Order>> make_order() DL_REQUIRES(mutex_);
   Result<std::unique_ptr<const Order>> make_mixed_order() DL_REQUIRES(mutex_);
+  void limit_open_blocks() DL_REQUIRES(mutex_);
   Status cut_blocks(BlockEnds& ends) const DL_REQUIRES(mutex_);
   void note_windows(const Order& order) DL_REQUIRES(mutex_);
   double open_block_bytes(const Order& order) const DL_REQUIRES(mutex_);

@@ -157,6 +157,7 @@ struct LoaderConfig {
   LastBatch last_batch = LastBatch::kKeep;
   Shuffle shuffle = Shuffle::kNone;
   int64_t shuffle_block = 8 << 20, shuffle_blocks = 512;
+  bool shuffle_blocks_given = false;
   uint64_t seed = 0;
   int64_t epochs = 0;  // 0: for ever
   int64_t start_epoch = 0, start_step = 0;

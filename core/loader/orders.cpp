@@ -34,6 +34,7 @@ Status Loader::prepare_order() {
     part_delivered_.assign(static_cast<size_t>(mix->part_count()), 0);
   }
   DL_RETURN_IF_ERROR(check_mix_options(pipeline_.source->mix(), config_));
+  limit_open_blocks();
   const auto make = !config_.bucket_edges.empty()                      ? &Loader::make_bucket_order
                     : mix_source_ != nullptr && !config_.indices.given ? &Loader::make_mixed_order
                                                                        : &Loader::make_order;
@@ -58,6 +59,20 @@ Status Loader::cut_blocks(BlockEnds& ends) const {
                  "option shuffle_block: the table of its blocks does not fit memory_budget, ",
                  config_.budget_bytes, " bytes; raise it, or shuffle_block (", config_.shuffle_block, ")");
   }
+}
+
+// What is open at a time is up to four times shuffle_blocks: whole windows, the blocks at their ends, and those of batches that are
+// read ahead. A set that can keep fewer open would open some again and again.
+void Loader::limit_open_blocks() {
+  constexpr int64_t kOpenAtOnce = 4;
+  if (config_.shuffle != Shuffle::kWindow) return;
+  const int64_t held = pipeline_.source->held_blocks();
+  const int64_t most = std::max<int64_t>(held / kOpenAtOnce, 1);
+  if (config_.shuffle_blocks <= most) return;
+  log_(config_.shuffle_blocks_given ? LogLevel::kWarning : LogLevel::kInfo,
+       concat("option shuffle_blocks: ", config_.shuffle_blocks, " is lowered to ", most,
+              ": the dataset can keep ", held, " of its blocks open"));
+  config_.shuffle_blocks = most;
 }
 
 // Bytes of the page cache that the blocks open on this rank take, at most.

@@ -235,6 +235,12 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
 Result<const Format*> format_of(const Uri& uri, FormatSpan known) {
   const Format* format = find_format(uri.scheme, known);
   if (format != nullptr) return format;
+  if (uri.scheme == "parquet") {
+    return uri_error(
+        1,
+        "parquet: is read by the plug-in libdataline-parquet.so, which is not loaded: --plugin of the shell, "
+        "Extensions.load() or dl_extensions_load(); plugins/parquet/build.sh builds it (guide: Parquet)");
+  }
   const std::string nearest = did_you_mean(uri.scheme, format_names(known));
   return uri_error(1, "unknown scheme '", uri.scheme, "'", nearest, nearest.empty() ? ";" : "",
                    " the schemes are ", scheme_list(known), " (a path with ':' in it is written ./",

@@ -107,6 +107,7 @@ struct Place {
 
 using BlockEnds = std::pmr::vector<int64_t>;
 constexpr int64_t kWholeFiles = std::numeric_limits<int64_t>::max();
+constexpr int64_t kAnyBlocks = std::numeric_limits<int64_t>::max();
 constexpr int64_t kRaggedBlockBytes = int64_t{64} << 10;
 
 // Items [first, first + count) of the ragged field of a record.
@@ -155,6 +156,8 @@ class Source {
   // the same data the cut is the same in every release: saved states depend on it.
   // Here: cut evenly by stored_bytes().
   virtual void append_blocks(int64_t block_bytes, BlockEnds& ends) const;
+  // How many of these blocks can be open at once; what one more costs is that some are opened again and again.
+  virtual int64_t held_blocks() const { return kAnyBlocks; }
   // What a record takes where it is stored, on average, at least 1. Here: its columns, where a ragged one counts as
   // kRaggedBlockBytes.
   virtual int64_t stored_bytes() const;
@@ -241,6 +244,7 @@ class ForwardSource : public Source {
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
     source_->append_blocks(block_bytes, ends);
   }
+  int64_t held_blocks() const override { return source_->held_blocks(); }
   int64_t record_items(int64_t index) const override { return source_->record_items(index); }
   Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
                                         std::byte* room) const override {

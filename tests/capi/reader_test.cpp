@@ -1,5 +1,6 @@
-// Records that a C host lends: at any address, through any transform, and in cells of a later library.
+// Readers of a C host: records that it lends at any address, through any transform, and in cells of a later library; its blocks.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 
 #include "tests/capi/host_data.h"
@@ -72,6 +73,111 @@ TEST(LentRows, AtOddAddressesAreConvertedAsAlignedOnes) {
           << dl_dtype_name(one.dtype) << " " << one.transform;
     }
   }
+}
+
+// Notes which of its blocks are open: those of which a record was read, and not yet all of them.
+struct CountingBlocks {
+  std::vector<int64_t> ends;
+  std::vector<int64_t> left;  // records of each block until it closes
+  int64_t open = 0, most = 0, opened = 0;
+
+  explicit CountingBlocks(std::vector<int64_t> block_ends) : ends(std::move(block_ends)), left(ends.size()) {}
+  int64_t size(size_t block) const { return ends[block] - (block == 0 ? 0 : ends[block - 1]); }
+
+  static int32_t read(void* context, dl_reader_request* request) {
+    auto& self = *static_cast<CountingBlocks*>(context);
+    for (int32_t r = 0; r < request->record_count; ++r) {
+      const int64_t index = request->indices[r];
+      std::memcpy(dl_reader_cell_at(request, r, 0)->data, &index, sizeof index);
+      const auto block = static_cast<size_t>(std::upper_bound(self.ends.begin(), self.ends.end(), index) -
+                                             self.ends.begin());
+      if (self.left[block] == 0) {
+        self.left[block] = self.size(block);
+        ++self.opened;
+        self.most = std::max(self.most, ++self.open);
+      }
+      if (--self.left[block] == 0) --self.open;
+    }
+    return 0;
+  }
+  // The order of an epoch with `settings`; `held`: how many blocks the reader says that it can keep open.
+  std::vector<int64_t> epoch(int64_t held, Settings settings, std::vector<std::string>* log = nullptr) {
+    const dl_view field = field_of("data", DL_DTYPE_I64);
+    dl_reader reader = {};
+    reader.struct_size = sizeof reader;
+    reader.field_count = 1;
+    reader.fields = &field;
+    reader.record_count = ends.back();
+    reader.context = this;
+    reader.read = &CountingBlocks::read;
+    const std::vector<int64_t> lent = ends;
+    reader.block_count = static_cast<int64_t>(lent.size());
+    reader.block_ends = lent.data();
+    reader.held_blocks = held;
+    dl_dataset* made = nullptr;
+    Error error;
+    EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_OK) << error.message;
+    const Dataset dataset(made);
+    settings.insert(settings.end(), {{"shuffle", "window"}, {"num_workers", "0"}, {"epochs", "1"}});
+    Options options = make_options(settings);
+    if (log != nullptr) {
+      dl_log table = {};
+      table.struct_size = sizeof table;
+      table.context = log;
+      table.write = [](void* context, int32_t, const char* text, size_t) {
+        static_cast<std::vector<std::string>*>(context)->emplace_back(text);
+      };
+      EXPECT_EQ(dl_options_set_log(options.get(), &table, &error), DL_OK) << error.message;
+    }
+    dl_loader* loader = nullptr;
+    EXPECT_EQ(dl_loader_create(dataset.get(), options.get(), &loader, &error), DL_OK) << error.message;
+    const std::string bytes = epoch_bytes(Loader(loader));
+    std::vector<int64_t> order(bytes.size() / 8);
+    std::memcpy(order.data(), bytes.data(), bytes.size());
+    return order;
+  }
+};
+
+std::vector<int64_t> uneven_ends(int64_t blocks) {
+  std::vector<int64_t> ends;
+  for (int64_t i = 0, end = 0; i < blocks; ++i) ends.push_back(end += 50 + i * 37 % 101);
+  return ends;
+}
+
+TEST(ReaderBlocks, AreOpenedOnceInAWindowOrderAndNoMoreAtATimeThanTheReaderCanKeep) {
+  for (const int64_t held : {4, 8, 12, 50}) {
+    for (const char* batch : {"1", "7", "32", "256"}) {
+      CountingBlocks blocks(uneven_ends(90));
+      std::vector<int64_t> order = blocks.epoch(held, {{"batch_size", batch}, {"seed", "11"}});
+      EXPECT_EQ(blocks.opened, 90) << "each record once, so a block closes for good";
+      EXPECT_LE(blocks.most, held) << "batch_size " << batch;
+      std::sort(order.begin(), order.end());
+      for (int64_t i = 0; i < blocks.ends.back(); ++i) ASSERT_EQ(order[static_cast<size_t>(i)], i);
+    }
+  }
+}
+
+TEST(ReaderBlocks, DoNotDependOnShuffleBlock) {
+  const std::vector<int64_t> ends = uneven_ends(40);
+  const Settings few = {{"shuffle_blocks", "4"}, {"seed", "3"}};
+  const std::vector<int64_t> order = CountingBlocks(ends).epoch(0, few);
+  for (const char* bytes : {"1", "1KiB", "1GiB"}) {
+    Settings settings = few;
+    settings.emplace_back("shuffle_block", bytes);
+    EXPECT_EQ(CountingBlocks(ends).epoch(0, settings), order);
+  }
+  EXPECT_EQ(CountingBlocks(ends).epoch(16, {{"seed", "3"}}), order) << "4 of the 512 are left";
+}
+
+TEST(ReaderBlocks, TheLogSaysHowManyMayBeOpen) {
+  std::vector<std::string> log;
+  CountingBlocks(uneven_ends(40)).epoch(35, {{"shuffle_blocks", "100"}}, &log);
+  EXPECT_THAT(log,
+              ::testing::Contains(::testing::HasSubstr(
+                  "option shuffle_blocks: 100 is lowered to 8: the dataset can keep 35 of its blocks open")));
+  log.clear();
+  CountingBlocks(uneven_ends(40)).epoch(0, {{"shuffle_blocks", "100"}}, &log);
+  EXPECT_THAT(log, ::testing::Not(::testing::Contains(::testing::HasSubstr("is lowered"))));
 }
 
 TEST(ReaderCells, AreTakenByTheirDistanceSoThatTheyMayGrow) {

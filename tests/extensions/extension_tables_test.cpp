@@ -174,6 +174,57 @@ TEST_F(Extensions, AReadErrorOfAStorageIsABadSampleAndNamesPathAndOffset) {
   dl_dataset_destroy(dataset);
 }
 
+class ReportingFormat : public Extensions {
+ protected:
+  // Reports 40 files, one after the other, and cancels the token, if it has one, at the 20th.
+  static dl_status open_forty(void* context, const dl_format_request* request, dl_dataset** out,
+                              dl_error* error) {
+    EXPECT_GE(request->struct_size, offsetof(dl_format_request, report) + sizeof request->report);
+    EXPECT_EQ(__atomic_load_n(request->cancelled, __ATOMIC_RELAXED), 0);
+    auto* const token = static_cast<dl_cancel_token*>(context);
+    for (int64_t file = 0; file <= 40; ++file) {
+      request->report(request, file, 40);
+      if (file == 20 && token != nullptr) dl_cancel_token_cancel(token);
+      if (__atomic_load_n(request->cancelled, __ATOMIC_RELAXED) != 0) return DL_CANCELLED;
+    }
+    return open_numbers(nullptr, request, out, error);
+  }
+};
+
+TEST_F(ReportingFormat, SaysHowFarItIs) {
+  format_.open = open_forty;
+  format_.context = nullptr;
+  format_.destroy = nullptr;
+  add_format();
+  use();
+  for (const char* uri : {"mine:a", "mine:a,b"}) {
+    dl_opening* opening = nullptr;
+    dl_dataset* dataset = nullptr;
+    ASSERT_EQ(dl_dataset_open_async(uri, options_, &opening, &error_), DL_OK) << error_.message;
+    EXPECT_EQ(dl_opening_wait(opening, -1, &dataset, &error_), DL_OK) << error_.message;
+    dl_progress progress = {};
+    progress.struct_size = sizeof progress;
+    EXPECT_EQ(dl_opening_progress(opening, &progress, &error_), DL_OK);
+    EXPECT_EQ(progress.total_files, dl_dataset_count(dataset) / 3 * 40);
+    EXPECT_EQ(progress.files, progress.total_files);
+    dl_dataset_destroy(dataset);
+    dl_opening_destroy(opening);
+  }
+}
+
+TEST_F(ReportingFormat, SeesThatItsOpeningIsCancelled) {
+  dl_cancel_token* token = nullptr;
+  ASSERT_EQ(dl_cancel_token_create(&token, &error_), DL_OK);
+  ASSERT_EQ(dl_options_set_cancel_token(options_, token, &error_), DL_OK);
+  format_.open = open_forty;
+  format_.context = token;
+  format_.destroy = nullptr;
+  add_format();
+  use();
+  EXPECT_THAT(open_error("mine:a"), HasSubstr("DL_CANCELLED"));
+  dl_cancel_token_destroy(token);
+}
+
 // Plug-ins.
 TEST_F(Extensions, LoadOfAPluginThatIsNotThereSaysWhy) {
   EXPECT_EQ(dl_extensions_load(extensions_, "/no/such/libdataline-x.so", &error_), DL_ERR_NOT_FOUND);

@@ -143,6 +143,9 @@ struct CReader
     read::Ptr{Cvoid}
     destroy::Ptr{Cvoid}
     fingerprint::Ptr{UInt8}
+    block_count::Int64
+    block_ends::Ptr{Int64}
+    held_blocks::Int64
 end
 
 struct CStats
@@ -331,6 +334,8 @@ struct CFormatRequest
     path::Ptr{UInt8}
     values::Ptr{Ptr{UInt8}}
     options::Handle
+    cancelled::Ptr{Int32}
+    report::Ptr{Cvoid}
 end
 
 struct CFormat

@@ -41,6 +41,26 @@ def shell() -> Shell:
     return run
 
 
+@pytest.fixture(scope="session")
+def parquet_plugin() -> Path:
+    """The plug-in for Parquet."""
+    root = Path(__file__).parents[3]
+    folders = [os.environ.get("DATALINE_LIB_DIR", ""), str(root / "build" / "release" / "lib")]
+    named = os.environ.get("DATALINE_PARQUET_PLUGIN", "")
+    places = [Path(named)] if named else [Path(folder) / "libdataline-parquet.so" for folder in folders if folder]
+    found = next((path for path in places if path.exists()), None)
+    if found is None:
+        pytest.skip("libdataline-parquet.so was not built (DATALINE_PARQUET_PLUGIN, DATALINE_LIB_DIR)")
+    return found
+
+
+@pytest.fixture(scope="session")
+def parquet(parquet_plugin: Path) -> dataline.Extensions:
+    made = dataline.Extensions()
+    made.load(parquet_plugin)
+    return made
+
+
 def numbers(count: int) -> dataline.Dataset:
     """``x``: the index of each sample."""
     return dataline.from_arrays({"x": np.arange(count, dtype=np.int64)})

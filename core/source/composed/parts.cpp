@@ -134,6 +134,12 @@ bool Composed::calls_host() const {
   return std::any_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.source->calls_host(); });
 }
 
+int64_t Composed::held_blocks() const {
+  int64_t least = kAnyBlocks;
+  for (const Part& part : parts_) least = std::min(least, part.source->held_blocks());
+  return least;
+}
+
 Place Composed::place_in_part(size_t part, int64_t record, size_t column) const {
   Place place = parts_[part].source->place_of(record, column);
   if (place.path.empty()) place.path = part_text(parts_, part);

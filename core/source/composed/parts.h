@@ -27,6 +27,8 @@ class Composed : public Source {
   void fingerprint(Digest& digest) const final;
   std::string packing() const final;  // of the first part that is packed; the fingerprint has all
   bool calls_host() const final;
+  int64_t held_blocks()
+      const final;  // the least of the parts: each may have as many of its own, but not more
 
  protected:
   Composed(std::string_view format, std::vector<Part> parts, Schema schema)

@@ -158,10 +158,16 @@ struct ReaderTable {
   int32_t (*read)(void* context, ReaderRequest* request) = nullptr;
   void (*destroy)(void* context) = nullptr;  // may be null
   std::string fingerprint;                   // identifies the data in a saved state; may be empty
+  // Where its blocks end, for append_blocks(): block_count numbers that rise to record_count; null: none. Lent for the call
+  // that takes the table.
+  int64_t block_count = 0;
+  const int64_t* block_ends = nullptr;
+  int64_t held_blocks = 0;  // Source::held_blocks(); 0: any number
 };
 
-// kInvalidArgument for a null `read`, a negative count, or fields that check_host_fields() refuses; `destroy` is then not
-// called. A ragged field may have max_bytes; -1: unknown.
-Result<SourceRef> reader_source(std::vector<Field> fields, ReaderTable table);
+// kInvalidArgument for a null `read`, a negative count, blocks that do not cover the records, or fields that check_host_fields()
+// refuses; `destroy` is then not called. A ragged field may have max_bytes; -1: unknown. block_ends are copied into `memory`
+// (kTable).
+Result<SourceRef> reader_source(std::vector<Field> fields, ReaderTable table, HostMemory& memory);
 
 }  // namespace dataline

@@ -40,7 +40,8 @@ std::string host_text(const char* message) {
 
 class Reader final : public Source {
  public:
-  Reader(Schema schema, ReaderTable table) : schema_(std::move(schema)), table_(std::move(table)) {}
+  Reader(Schema schema, ReaderTable table, Block block_ends)
+      : schema_(std::move(schema)), table_(std::move(table)), block_ends_(std::move(block_ends)) {}
 
   void own_context() noexcept { loan_.take({table_.context, table_.destroy}); }
 
@@ -70,6 +71,12 @@ class Reader final : public Source {
   }
   Place place_of(int64_t index, size_t) const override { return {"", concat("reader: sample ", index)}; }
   bool calls_host() const override { return true; }
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
+    if (table_.block_ends == nullptr) return Source::append_blocks(block_bytes, ends);
+    const int64_t begin = ends.empty() ? 0 : ends.back();
+    for (int64_t i = 0; i < table_.block_count; ++i) ends.push_back(begin + table_.block_ends[i]);
+  }
+  int64_t held_blocks() const override { return table_.held_blocks == 0 ? kAnyBlocks : table_.held_blocks; }
 
  private:
   static int64_t capacity(const Field& field, int64_t max_bytes_per_sample) {
@@ -125,15 +132,15 @@ class Reader final : public Source {
     ReaderCell* cell = memory.cells.data();
     for (int64_t row = first; row < first + count; ++row) {
       for (size_t f = 0; f < field_count(); ++f) {
-        const Field& field = schema_.fields[f];
-        const int64_t room = capacity(field, run.max_bytes_per_sample);
-        *cell++ = {.data = const_cast<std::byte*>(run.columns[f].data[row]),
-                   .capacity = room,
-                   .bytes = field.kind == FieldKind::kDense ? room : 0,
-                   .borrowed = nullptr,
-                   .status = 0,
-                   .reserved32 = 0,
-                   .reserved = {}};
+        const int64_t row_bytes = schema_.columns[f].row_bytes;
+        *cell++ = {
+            .data = const_cast<std::byte*>(run.columns[f].data[row]),
+            .capacity = row_bytes >= 0 ? row_bytes : capacity(schema_.fields[f], run.max_bytes_per_sample),
+            .bytes = std::max<int64_t>(row_bytes, 0),
+            .borrowed = nullptr,
+            .status = 0,
+            .reserved32 = 0,
+            .reserved = {}};
       }
     }
     std::memset(memory.messages.data(), 0, static_cast<size_t>(count) * kReaderMessageBytes);
@@ -157,8 +164,11 @@ class Reader final : public Source {
     }
     bool borrowed = false;
     for (size_t f = 0; f < field_count(); ++f) {
-      Status status = check_cell(schema_.fields[f], cells[f], run.indices[row], run.max_bytes_per_sample);
-      if (!status.is_ok()) return run.fail(row, field_count(), std::move(status)), false;
+      const int64_t row_bytes = schema_.columns[f].row_bytes;
+      if (row_bytes < 0 || cells[f].bytes != row_bytes) {  // ragged, or wrong
+        Status status = check_cell(schema_.fields[f], cells[f], run.indices[row], run.max_bytes_per_sample);
+        if (!status.is_ok()) return run.fail(row, field_count(), std::move(status)), false;
+      }
       if (schema_.fields[f].kind == FieldKind::kRagged) run.columns[f].bytes[row] = cells[f].bytes;
       if (cells[f].borrowed == nullptr) continue;
       run.columns[f].data[row] = static_cast<const std::byte*>(cells[f].borrowed);
@@ -215,18 +225,55 @@ class Reader final : public Source {
   }
 
   Schema schema_;
-  ReaderTable table_;
+  ReaderTable table_;  // block_ends: those of block_ends_
+  Block block_ends_;
   HostLoan loan_;
 };
 
+Status check_blocks(const ReaderTable& table) {
+  const auto refuse = [](const auto&... parts) {
+    return error(Code::kInvalidArgument, "reader: ", parts...);
+  };
+  if (table.block_count < 0) return refuse("block_count is ", table.block_count);
+  if (table.held_blocks < 0) return refuse("held_blocks is ", table.held_blocks);
+  if (table.block_ends == nullptr)
+    return table.block_count == 0 ? Status::ok()
+                                  : refuse("block_ends is null, block_count is ", table.block_count);
+  int64_t last = 0;
+  for (int64_t i = 0; i < table.block_count; ++i) {
+    const int64_t end = table.block_ends[i];
+    if (end <= last || end > table.record_count) {
+      return refuse("block_ends[", i, "] is ", end, ", expected ", last + 1, " to ", table.record_count,
+                    " (they rise to record_count)");
+    }
+    last = end;
+  }
+  if (last == table.record_count) return Status::ok();
+  return refuse("the ", table.block_count, " block_ends end at ", last, ", record_count is ",
+                table.record_count);
+}
+
+// Points the table to the copy.
+Result<Block> copy_block_ends(ReaderTable& table, HostMemory& memory) {
+  if (table.block_count == 0) return Block();
+  const auto bytes = table.block_count * static_cast<int64_t>(sizeof(int64_t));
+  DL_ASSIGN_OR_RETURN(Block copy, memory.allocate(bytes, 64, MemoryKind::kTable, "the blocks of a reader"));
+  std::memcpy(copy.data(), table.block_ends, static_cast<size_t>(bytes));
+  table.block_ends = reinterpret_cast<const int64_t*>(copy.data());
+  return copy;
+}
+
 }  // namespace
 
-Result<SourceRef> reader_source(std::vector<Field> fields, ReaderTable table) {
+Result<SourceRef> reader_source(std::vector<Field> fields, ReaderTable table, HostMemory& memory) {
   if (table.read == nullptr) return error(Code::kInvalidArgument, "reader: read is null");
   if (table.record_count < 0)
     return error(Code::kInvalidArgument, "reader: record_count is ", table.record_count);
   DL_RETURN_IF_ERROR(check_host_fields(fields, "reader"));
-  auto reader = std::make_shared<Reader>(column_per_field(std::move(fields)), std::move(table));
+  DL_RETURN_IF_ERROR(check_blocks(table));
+  DL_ASSIGN_OR_RETURN(Block block_ends, copy_block_ends(table, memory));
+  auto reader =
+      std::make_shared<Reader>(column_per_field(std::move(fields)), std::move(table), std::move(block_ends));
   reader->own_context();
   return SourceRef(std::move(reader));
 }

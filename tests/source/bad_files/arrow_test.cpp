@@ -42,7 +42,7 @@ std::vector<BadFile> frames() {
       {"magic only", "ARROW1", Code::kTruncated, {"18 bytes at least"}},
       {"two magics", std::string("ARROW1\0\0", 8) + "ARROW1", Code::kTruncated, {"this one has 14"}},
       {"Feather 1", "FEA1" + kGood, Code::kUnsupported, {"Feather 1", "write_feather"}},
-      {"a Parquet file", "PAR1" + kGood, Code::kCorrupt, {"a Parquet file"}},
+      {"a Parquet file", "PAR1" + kGood, Code::kCorrupt, {"a Parquet file", "libdataline-parquet.so"}},
       {"a web page", "<!DOCTYPE html><title>404</title>" + kGood, Code::kCorrupt, {"HTML page"}},
       {"a git-LFS pointer", "version https://git-lfs.github.com/spec/v1\n", Code::kCorrupt, {"git-LFS"}},
       {"text",

@@ -70,7 +70,7 @@ inline SourceRef read_texts(uint16_t tag, int64_t count, int64_t bad = -1) {
   table.destroy = [](void* context) { delete static_cast<Context*>(context); };
   std::vector<Field> fields = {{"id", FieldKind::kDense, DType::kI64, {}, "", -1},
                                {"text", FieldKind::kRagged, DType::kU8, {-1}, "", -1}};
-  return reader_source(std::move(fields), std::move(table)).take();
+  return reader_source(std::move(fields), std::move(table), *HostMemory::create({})).take();
 }
 
 // Records that say for which place in an epoch they were read.
@@ -82,7 +82,9 @@ inline SourceRef read_slots(int64_t count) {
       std::memcpy(request->cells[r].data, &request->slots[r], 8);
     return int32_t{0};
   };
-  return reader_source({{"slot", FieldKind::kDense, DType::kI64, {}, "", -1}}, std::move(table)).take();
+  return reader_source({{"slot", FieldKind::kDense, DType::kI64, {}, "", -1}}, std::move(table),
+                       *HostMemory::create({}))
+      .take();
 }
 
 // The rows of numbered() as two fields of one packed column: a layout unlike that of arrays.

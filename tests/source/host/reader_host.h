@@ -73,7 +73,7 @@ class ReaderTest : public testing::Test {
   SourceRef make(Host::Read read, int64_t count = 100) {
     host_.read = std::move(read);
     return reader_source({dense_field("id", DType::kI64, {}), ragged_field("text", DType::kU8, {-1})},
-                         host_.table(count))
+                         host_.table(count), *HostMemory::create({}))
         .take();
   }
   // One text field of u16, whose answer is `answer`.
@@ -82,8 +82,9 @@ class ReaderTest : public testing::Test {
       for (int32_t r = 0; r < request.record_count; ++r) answer(request.cells[r]);
       return 0;
     };
-    SourceRef source =
-        reader_source({ragged_field("text", DType::kU16, {-1}, max_bytes)}, host_.table(10)).take();
+    SourceRef source = reader_source({ragged_field("text", DType::kU16, {-1}, max_bytes)}, host_.table(10),
+                                     *HostMemory::create({}))
+                           .take();
     FetchOptions options;
     options.max_bytes_per_sample = option;
     return fetch(*source, {7}, options);

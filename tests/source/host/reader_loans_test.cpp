@@ -51,7 +51,8 @@ TEST_F(ReaderTest, BorrowedRowsInOnePieceAreContiguous) {
       request.cells[r].borrowed = &values[static_cast<size_t>(request.indices[r])];
     return 0;
   };
-  SourceRef source = reader_source({dense_field("x", DType::kU32, {})}, host_.table(8)).take();
+  SourceRef source =
+      reader_source({dense_field("x", DType::kU32, {})}, host_.table(8), *HostMemory::create({})).take();
   RunArrays arrays(*source);
   std::vector<std::byte> scratch(8 * 64);
   RowErrors errors;

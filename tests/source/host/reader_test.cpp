@@ -60,7 +60,7 @@ TEST_F(ReaderTest, AWideRowNarrowsTheCallsNotTheRows) {
       std::memset(request.cells[c].data, static_cast<int>(request.indices[c / 256]), 3);
     return 0;
   };
-  SourceRef source = reader_source(std::move(fields), host_.table(10)).take();
+  SourceRef source = reader_source(std::move(fields), host_.table(10), *HostMemory::create({})).take();
   Fetched rows = fetch_all(*source);
   EXPECT_EQ(host_.calls, std::vector<int64_t>(5, 2));
   for (size_t i = 0; i < 10; ++i) EXPECT_EQ(rows.bytes[255][i], std::string(3, static_cast<char>(i)));
@@ -225,12 +225,62 @@ TEST_F(ReaderTest, ARefusedTableIsNotDestroyed) {
   std::vector<Field> good = {dense_field("x", DType::kU8, {})};
   ReaderTable no_read = host_.table(1);
   no_read.read = nullptr;
-  expect_error(reader_source(good, no_read), Code::kInvalidArgument, {"read is null"});
-  expect_error(reader_source(good, host_.table(-1)), Code::kInvalidArgument, {"record_count is -1"});
-  expect_error(reader_source({}, host_.table(1)), Code::kInvalidArgument, {"reader: no fields"});
-  expect_error(reader_source({good[0], good[0]}, host_.table(1)), Code::kInvalidArgument, {"two fields"});
-  expect_error(reader_source({ragged_field("x", DType::kU8, {3})}, host_.table(1)), Code::kInvalidArgument,
-               {"-1"});
+  expect_error(reader_source(good, no_read, *HostMemory::create({})), Code::kInvalidArgument,
+               {"read is null"});
+  expect_error(reader_source(good, host_.table(-1), *HostMemory::create({})), Code::kInvalidArgument,
+               {"record_count is -1"});
+  expect_error(reader_source({}, host_.table(1), *HostMemory::create({})), Code::kInvalidArgument,
+               {"reader: no fields"});
+  expect_error(reader_source({good[0], good[0]}, host_.table(1), *HostMemory::create({})),
+               Code::kInvalidArgument, {"two fields"});
+  expect_error(reader_source({ragged_field("x", DType::kU8, {3})}, host_.table(1), *HostMemory::create({})),
+               Code::kInvalidArgument, {"-1"});
+  EXPECT_EQ(host_.destroyed, 0);
+}
+
+TEST_F(ReaderTest, ItsBlocksAreTakenAsTheyAre) {
+  const int64_t ends[] = {1, 40, 64, 100};
+  ReaderTable table = host_.table(100);
+  table.block_ends = ends;
+  table.block_count = 4;
+  auto memory = HostMemory::create({});
+  const SourceRef source = reader_source({dense_field("x", DType::kU8, {})}, table, *memory).take();
+  EXPECT_EQ(memory->in_use_bytes(), 4 * 8);
+  EXPECT_EQ(source->held_blocks(), kAnyBlocks);
+  for (const int64_t block_bytes : {int64_t{1}, int64_t{8} << 20, kWholeFiles}) {
+    BlockEnds cut = {5};
+    source->append_blocks(block_bytes, cut);
+    EXPECT_EQ(cut, (BlockEnds{5, 6, 45, 69, 105}));
+  }
+}
+
+TEST_F(ReaderTest, BlocksThatDoNotCoverTheRecordsAreRefused) {
+  struct Case {
+    std::vector<int64_t> ends;
+    int64_t count;  // of them, as the table says
+    const char* says;
+  };
+  const Case cases[] = {{{4, 9}, 2, "the 2 block_ends end at 9, record_count is 10"},
+                        {{4, 11}, 2, "block_ends[1] is 11, expected 5 to 10"},
+                        {{4, 4, 10}, 3, "block_ends[1] is 4, expected 5 to 10"},
+                        {{4, 3, 10}, 3, "block_ends[1] is 3, expected 5 to 10"},
+                        {{0, 10}, 2, "block_ends[0] is 0, expected 1 to 10"},
+                        {{-4, 10}, 2, "block_ends[0] is -4, expected 1 to 10"},
+                        {{10, 11}, 2, "block_ends[1] is 11, expected 11 to 10"},
+                        {{10}, 0, "the 0 block_ends end at 0, record_count is 10"},
+                        {{10}, -1, "block_count is -1"},
+                        {{}, 3, "block_ends is null, block_count is 3"}};
+  for (const Case& one : cases) {
+    ReaderTable table = host_.table(10);
+    table.block_ends = one.ends.empty() ? nullptr : one.ends.data();
+    table.block_count = one.count;
+    expect_error(reader_source({dense_field("x", DType::kU8, {})}, table, *HostMemory::create({})),
+                 Code::kInvalidArgument, {"reader: ", one.says});
+  }
+  ReaderTable table = host_.table(10);
+  table.held_blocks = -1;
+  expect_error(reader_source({dense_field("x", DType::kU8, {})}, table, *HostMemory::create({})),
+               Code::kInvalidArgument, {"reader: held_blocks is -1"});
   EXPECT_EQ(host_.destroyed, 0);
 }
 
@@ -238,7 +288,7 @@ TEST_F(ReaderTest, NoDestroyIsFine) {
   host_.read = read_ids;
   ReaderTable table = host_.table(1);
   table.destroy = nullptr;
-  EXPECT_TRUE(reader_source({dense_field("x", DType::kU8, {})}, table).is_ok());
+  EXPECT_TRUE(reader_source({dense_field("x", DType::kU8, {})}, table, *HostMemory::create({})).is_ok());
 }
 
 TEST_F(ReaderTest, TheHostsFingerprintEntersTheState) {
@@ -246,7 +296,9 @@ TEST_F(ReaderTest, TheHostsFingerprintEntersTheState) {
     ReaderTable table = host_.table(3);
     table.fingerprint = std::move(text);
     Digest digest;
-    reader_source({dense_field("x", DType::kU8, {})}, table).value()->fingerprint(digest);
+    reader_source({dense_field("x", DType::kU8, {})}, table, *HostMemory::create({}))
+        .value()
+        ->fingerprint(digest);
     return digest.value();
   };
   EXPECT_EQ(print("v1"), print("v1"));

@@ -240,7 +240,9 @@ TEST_F(PackingTest, WhatCannotBePackedSaysWhatIsNeeded) {
                      .read = [](void*, ReaderRequest*) { return 0; },
                      .destroy = nullptr,
                      .fingerprint = {}};
-  SourceRef read = reader_source({{"t", FieldKind::kRagged, DType::kU16, {-1}, "", -1}}, reader).take();
+  SourceRef read =
+      reader_source({{"t", FieldKind::kRagged, DType::kU16, {-1}, "", -1}}, reader, *HostMemory::create({}))
+          .take();
   expect_error(pack_source(read, {.length = 4}, test_context()), Code::kUnsupported,
                {"the length of sample 0 is not known"});
   SourceRef source = open_source(uri, test_context()).take();

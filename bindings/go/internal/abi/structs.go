@@ -160,6 +160,9 @@ type Reader struct {
 	Read        uintptr
 	Destroy     uintptr
 	Fingerprint *byte
+	BlockCount  int64
+	BlockEnds   *int64
+	HeldBlocks  int64
 }
 
 // Stats is dl_stats.
@@ -364,6 +367,8 @@ type FormatRequest struct {
 	Path       *byte
 	Values     **byte
 	Options    Handle
+	Cancelled  *int32
+	Report     uintptr
 }
 
 // Format is dl_format.

@@ -63,6 +63,7 @@ callbacks! {
     fn dl_log_write(context: *mut c_void, level: i32, message: *const c_char, length: usize);
     fn dl_reader_read(context: *mut c_void, request: *mut dl_reader_request) -> i32;
     fn dl_trace_sink_write(context: *mut c_void, text: *const c_char, bytes: usize) -> i32;
+    fn dl_format_request_report(request: *const dl_format_request, files: i64, total_files: i64);
     fn dl_format_sniff(
         context: *mut c_void, path: *const c_char, bytes: *const c_void, count: i64, file_bytes: i64,
     ) -> i32;
@@ -101,6 +102,7 @@ typedef void (*dl_release)(void*);\n\
 typedef void (*dl_log_write)(void*, int32_t, const char*, size_t);\n\
 typedef int32_t (*dl_reader_read)(void*, dl_reader_request*);\n\
 typedef int32_t (*dl_trace_sink_write)(void*, const char*, size_t);\n\
+typedef void (*dl_format_request_report)(const struct dl_format_request*, int64_t, int64_t);\n\
 typedef int32_t (*dl_format_sniff)(void*, const char*, const void*, int64_t, int64_t);\n\
 typedef dl_status (*dl_format_open)(void*, const dl_format_request*, dl_dataset**, dl_error*);\n\
 typedef dl_status (*dl_operator_prepare)(void*, dl_operator_use*, dl_error*);\n\
@@ -345,6 +347,17 @@ structs! {
         destroy: dl_release,
         /// text that identifies the data in a saved state; NULL for none
         fingerprint: *const c_char,
+        /// Records that cost little together once one of them is read, such as those of a compressed group:
+        /// block i ends before record block_ends\[i\], rising, the last one is record_count. shuffle=window
+        /// takes these blocks as they are, whatever shuffle_block says, so that each is read within one
+        /// stretch of an epoch. Copied. NULL, with 0: none
+        block_count: i64,
+        /// \[block_count\]
+        block_ends: *const i64,
+        /// so many blocks the reader can keep open; reading a record of one more costs as much as opening it
+        /// again. 0: any number. shuffle=window opens fewer at a time: shuffle_blocks is at most a quarter of
+        /// it, and at least 1
+        held_blocks: i64,
     }
 
     /// Counters since create. delivered + skipped + dropped = the rank's slots of the epochs so far.
@@ -687,6 +700,13 @@ structs! {
         values: *const *const c_char,
         /// of the caller, for calls that `open` makes; never NULL
         options: *const dl_options,
+        /// becomes nonzero when nobody wants the dataset any more: `open` may then return DL_CANCELLED. Read
+        /// it atomically (relaxed), between files and in long loops. Never NULL
+        cancelled: *const i32,
+        /// `open` says how far it is, for dl_opening_progress and the log: `files` opened of the
+        /// `total_files` that the path stands for, which both only grow. From the thread that `open` was
+        /// called in
+        report: dl_format_request_report,
     }
 
     /// A format: opened as `name:path?key=value`, or found by content or suffix where no format of the

@@ -109,6 +109,9 @@ fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
             read: Some(read::<S>),
             destroy: Some(give_back::<Reader<S>>),
             fingerprint: fingerprint.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
+            block_count: 0,
+            block_ends: ptr::null(),
+            held_blocks: 0,
         };
         // SAFETY: the schema lives for the call, the reader until it is released.
         Dataset::made(|out, error| unsafe { sys::dl_dataset_from_reader(&table, options, out, error) })
