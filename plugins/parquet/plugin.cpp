@@ -20,8 +20,6 @@ namespace {
 constexpr size_t kMaxKeptOpen = 128;  // files; a process may have 1024 open on many systems
 enum Key { kFields, kNulls, kCacheBytes, kKeys };
 
-// ---- The dataset ------------------------------------------------------------------------------------------------------
-
 int32_t read_rows(void* context, dl_reader_request* request) {
   try {
     return static_cast<Dataset*>(context)->read(*request);
@@ -68,8 +66,6 @@ dl_status make_dataset(std::unique_ptr<Dataset> made, const dl_options* options,
   if (status == DL_OK) static_cast<void>(made.release());  // destroy_dataset has it
   return status;
 }
-
-// ---- Keys -------------------------------------------------------------------------------------------------------------
 
 Failure read_fields(const char* text, std::vector<std::string>& out) {
   const std::string_view all = text == nullptr ? "" : text;
@@ -126,8 +122,6 @@ Failure read_cache_bytes(const char* given, int64_t& out) {
   return failure(DL_ERR_BAD_URI, "cache_bytes='", given == nullptr ? "" : given,
                  "': expected a size above 0, as in 256MiB");
 }
-
-// ---- Opening ----------------------------------------------------------------------------------------------------------
 
 Failure check_same(const ParquetFile& first, const ParquetFile& file) {
   const std::vector<PqField>&expected = first.fields(), &got = file.fields();
