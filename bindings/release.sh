@@ -3,7 +3,8 @@
 #   bindings/release.sh OUT_DIR [--draft] [--try] [LANG...]
 #     LANG     cpp, python, rust, go, julia (all of them)
 #     --draft  also with changes that are not committed
-#     --try    installs each one on bare machines too (tests/packages.sh, Debian 12 and 13)
+#     --try    installs each one on bare machines too (tests/packages.sh, Debian 12 and 13), and runs those for aarch64 under QEMU
+#              (tests/aarch64_packages.sh)
 # OUT_DIR has to be empty or new. Each language's package.sh makes its own; what cannot be made here is named in one line. At the
 # end OUT_DIR has SHA256SUMS, and beside the archives the SPDX document and NOTICE of the portable one. Publishes nothing:
 # docs/releasing.md says what comes next.
@@ -45,21 +46,27 @@ skipped=()
 # Packages have kernels for GPUs where their compiler is.
 "$root/core/device/kernels/toolkit.sh" >/dev/null 2>"$root/build/release-logs/toolkit.log" ||
   skipped+=("kernels for GPUs: $(tail -n 1 "$root/build/release-logs/toolkit.log")")
-for name in "${names[@]}"; do
-  echo "== $name"
-  log=$root/build/release-logs/$name.log
+# make_one LANG [ARCH]
+make_one() {
+  local name=$1 made=$1${2:+-$2} log status=0
+  echo "== $made"
+  log=$root/build/release-logs/$made.log
   if [[ ! -x $here/$name/package.sh ]]; then
     skipped+=("$name: there is no bindings/$name/package.sh")
-    continue
+    return
   fi
-  status=0
-  "$here/$name/package.sh" "$out" >"$log" 2>&1 || status=$?
-  grep '^skipped: ' "$log" | sed "s/^skipped: /$name: /" >"$log.skipped" || true
+  DATALINE_ARCH=${2:-x86_64} "$here/$name/package.sh" "$out" >"$log" 2>&1 || status=$?
+  grep '^skipped: ' "$log" | sed "s/^skipped: /$made: /" >"$log.skipped" || true
   mapfile -t -O "${#skipped[@]}" skipped <"$log.skipped"
   case $status in
     0 | 77) ;;
     *) tail -n 30 "$log"; fail "bindings/$name/package.sh failed ($log)" ;;
   esac
+}
+for name in "${names[@]}"; do make_one "$name"; done
+# By a cross compiler: the archive and the wheel.
+for name in "${names[@]}"; do
+  case $name in cpp | python) make_one "$name" aarch64 ;; esac
 done
 
 # ---- The checks.
@@ -81,9 +88,9 @@ for artifact in "${artifacts[@]}"; do
   esac
 done
 
-# The documents of what is inside, beside the archive that has them.
-portable=dataline-$version-linux-x86_64
-if [[ -e $portable.tar.gz ]]; then
+# The documents of what is inside, beside the archives that have them.
+for portable in dataline-"$version"-linux-{x86_64,aarch64}; do
+  [[ -e $portable.tar.gz ]] || continue
   tar -xzOf "$portable.tar.gz" "$portable/share/doc/dataline/dataline.spdx.json" >"$portable.spdx.json"
   tar -xzOf "$portable.tar.gz" "$portable/share/doc/dataline/NOTICE" >"$portable.NOTICE"
   tools=$root/build/release-tools
@@ -93,9 +100,9 @@ if [[ -e $portable.tar.gz ]]; then
   if [[ -x $tools/bin/pyspdxtools ]]; then
     "$tools/bin/pyspdxtools" -i "$portable.spdx.json" || fail "$portable.spdx.json is not valid SPDX 2.3"
   else
-    skipped+=("the SPDX document was not validated: spdx-tools cannot be had")
+    skipped+=("the SPDX document of $portable was not validated: spdx-tools cannot be had")
   fi
-fi
+done
 
 if [[ -n $try ]]; then
   for suite in debian12 debian13; do
@@ -107,6 +114,15 @@ if [[ -n $try ]]; then
       *) fail "an artifact does not work on a bare $suite" ;;
     esac
   done
+  if [[ -e dataline-$version-linux-aarch64.tar.gz ]]; then
+    status=0
+    "$root/tests/aarch64_packages.sh" --artifacts "$out" || status=$?
+    case $status in
+      0) ;;
+      77) skipped+=("nothing for aarch64 was tried") ;;
+      *) fail "an artifact for aarch64 does not work" ;;
+    esac
+  fi
 fi
 
 mapfile -t artifacts < <(find . -type f -printf '%P\n' | LC_ALL=C sort)

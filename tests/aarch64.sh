@@ -17,31 +17,10 @@ if ! command -v aarch64-linux-gnu-g++ >/dev/null || ! command -v qemu-aarch64-st
   apt-get install -y -qq --no-install-recommends $packages >/dev/null 2>&1 || { echo "skipped: $packages cannot be installed"; exit 77; }
 fi
 
-# Debian's packages for aarch64, by an apt that keeps its lists to itself and installs nothing.
 build=$PWD/build/aarch64
 sysroot=$build/sysroot
-if [ ! -e "$sysroot/complete" ]; then
-  rm -rf "$build/apt" "$sysroot"
-  mkdir -p "$build/apt/lists/partial" "$build/apt/archives/partial" "$sysroot"
-  : >"$build/apt/status"
-  export APT_CONFIG=$build/apt/apt.conf
-  cat >"$APT_CONFIG" <<APT
-APT::Architecture "arm64";
-APT::Architectures "arm64";
-Dir::State "$build/apt";
-Dir::State::Lists "$build/apt/lists";
-Dir::State::status "$build/apt/status";
-Dir::Cache "$build/apt";
-APT
-  if ! { apt-get update -qq && apt-get install -qq -y --download-only --no-install-recommends libc6-dev libhwy-dev \
-    libdeflate-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libgmock-dev libgtest-dev; } >"$build/apt/log" 2>&1; then
-    echo "skipped: Debian's packages for arm64 cannot be had: $(tail -n 1 "$build/apt/log")"
-    exit 77
-  fi
-  for package in "$build"/apt/archives/*.deb; do dpkg-deb -x "$package" "$sysroot"; done
-  unset APT_CONFIG
-  touch "$sysroot/complete"
-fi
+bindings/cpp/packages/portable/unpacked.sh "$sysroot" arm64 libc6-dev libhwy-dev libdeflate-dev libjpeg62-turbo-dev libspng-dev \
+  libwebp-dev libgmock-dev libgtest-dev || exit $?
 cat >"$build/toolchain.cmake" <<CMAKE
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes the Python package's artifacts: the sdist, and from it a wheel on the stable ABI and one for free-threaded Python, with the
 # portable library and shell inside.
-#   bindings/python/package.sh OUT_DIR
+#   [DATALINE_ARCH=aarch64] bindings/python/package.sh OUT_DIR
+# For aarch64 the wheel on the stable ABI alone, by a cross compiler, tried in Debian's Python for that machine under QEMU.
 # OUT_DIR has the portable tarball, or bindings/cpp/package.sh makes it there. What is shipped is checked first, by PyPI's own tools
 # (auditwheel names the platform, abi3audit, twine) and by a loop in an empty environment. A wheel's licences are those of the tarball.
 # Ends with 77 where the tools cannot be had.
@@ -9,6 +10,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
+# shellcheck source=bindings/cpp/packages/portable/machine.sh
+. "$root/bindings/cpp/packages/portable/machine.sh"
 [[ $# -eq 1 && $1 != -* ]] || { echo "usage: bindings/python/package.sh OUT_DIR" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
@@ -57,7 +60,7 @@ sdist=$out/dataline-$version.tar.gz
 [[ -e $sdist ]] || die "$sdist is not there: pyproject.toml has another version than CMakeLists.txt"
 
 step "portable library"
-tarball=$out/dataline-$version-linux-x86_64.tar.gz
+tarball=$out/dataline-$version-linux-$arch.tar.gz
 [[ -e $tarball ]] || "$root/bindings/cpp/package.sh" "$out" --only tarball || die "there is no $tarball, and it cannot be made"
 mkdir "$work/sources"
 tar -C "$work" -xf "$tarball"
@@ -68,11 +71,23 @@ notices=("$portable"/share/doc/dataline/NOTICE*)
 [[ -e ${notices[0]} ]] || die "${tarball##*/} has no share/doc/dataline/NOTICE: the wheel would have libraries without their licences"
 cp -R "${notices[@]}" "$work/sources"
 
+# Another machine's wheel: what its Python has in its headers, Debian 11's C library, and the platform's name.
+foreign=() foreign_python=$root/build/python/$arch
+if [[ -n $cross ]]; then
+  step "Python for $arch"
+  "$here/foreign_python.sh" "$foreign_python" || exit $?
+  sysroot=$root/build/portable$suffix/libraries/sysroot
+  "$root/bindings/cpp/packages/portable/libraries.sh" "${sysroot%/*}" || exit $?
+  for_sysroot "$sysroot"
+  toolchain "$work/toolchain.cmake"
+  foreign=(_PYTHON_HOST_PLATFORM="linux-$arch" CMAKE_ARGS="-DCMAKE_TOOLCHAIN_FILE=$work/toolchain.cmake -DPython_INCLUDE_DIR=$foreign_python/headers")
+fi
+
 # wheel PYTHON: builds one from the sdist's sources and puts it, checked, into OUT_DIR.
 wheel() {
   local made listed
   rm -rf "$work/made" && mkdir "$work/made"
-  quietly wheel env DATALINE_LIB_DIR="$portable/lib" "$1" -I -m pip wheel -v --no-build-isolation --no-deps --disable-pip-version-check \
+  quietly wheel env "${foreign[@]}" DATALINE_LIB_DIR="$portable/lib" "$1" -I -m pip wheel -v --no-build-isolation --no-deps --disable-pip-version-check \
     --wheel-dir "$work/made" "$work/sources" || die "the wheel is not built"
   made=$(echo "$work"/made/dataline-*.whl)
   # It takes everything along, so nothing is to be added but the platform's name.
@@ -101,25 +116,34 @@ for one in spec["wheel"]:
 PYTHON
 }
 
-rm -f "$out/dataline-$version"-*.whl # those of an older library may have other names
+rm -f "$out/dataline-$version"-*"_$arch.whl" # those of an older library may have other names
 step "wheel on the stable ABI"
 wheel "$venv/bin/python"
 step "wheel for free-threaded Python"
-if free=$("$here/free_threaded.sh"); then wheel "$free"; else echo "left out: ${free#skipped: }"; free=""; fi
+if [[ -n $cross ]]; then
+  echo "skipped: the wheel for free-threaded Python on $arch: there is no such Python here to try it in"
+  free=''
+elif free=$("$here/free_threaded.sh"); then wheel "$free"; else echo "left out: ${free#skipped: }"; free=""; fi
 
 step "checks"
-wheels=("$out"/dataline-"$version"-*.whl)
+wheels=("$out"/dataline-"$version"-*"_$arch.whl")
 twine check --strict "$sdist" "${wheels[@]}"
 try() { # an empty environment of PYTHON
   rm -rf "$work/try"
   "$1" -m venv "$work/try"
   "$work/try/bin/pip" install -q --disable-pip-version-check --no-index --find-links "$out" --only-binary=:all: dataline=="$version"
-  (cd / && "$work/try/bin/python" -m dataline version >/dev/null && "$work/try/bin/python" -c '
+  (cd / && "$work/try/bin/python" -m dataline version >/dev/null && "$work/try/bin/python" -c "$loop")
+}
+try_foreign() { # a folder that the other machine's Python looks into
+  python -m pip install -q --disable-pip-version-check --no-index --find-links "$out" --target "$work/try" --no-deps --only-binary=:all: \
+    --platform "manylinux_2_28_$arch" --python-version 3.11 --implementation cp --abi abi3 dataline=="$version"
+  (cd / && "${run[@]}" "$work/try/dataline/bin/dataline" version >/dev/null && PYTHONPATH=$work/try "$foreign_python/python" -c "$loop")
+}
+loop='
 import array, dataline
 loader = dataline.Loader(dataline.from_arrays({"x": array.array("i", range(100))}), batch_size=10, shuffle=True)
-assert sorted(value for batch in loader for value in memoryview(batch.tensor("x")).tolist()) == list(range(100))')
-}
-try /usr/bin/python3
+assert sorted(value for batch in loader for value in memoryview(batch.tensor("x")).tolist()) == list(range(100))'
+if [[ -n $cross ]]; then try_foreign; else try /usr/bin/python3; fi
 [[ -z $free ]] || try "$free"
 stat -c '%9s %n' "$sdist" "${wheels[@]}"
 echo "python packages: all made"

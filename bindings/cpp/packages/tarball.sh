@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The portable archive: dataline-VERSION-linux-ARCH.tar.gz with the library, the program, headers, CMake package and dataline.pc,
 # which works wherever it is unpacked. Everything but the C library (of Debian 11 or later) and libgcc_s is inside.
-#   bindings/cpp/packages/tarball.sh OUT [CMAKE_ARGUMENT...]
-# Builds in build/portable, on Debian 12, whose gcc and sources of libraries it takes (portable/libraries.sh); what is missing is
-# installed. Ends with 77 where that is not to be had.
+#   [DATALINE_ARCH=aarch64] bindings/cpp/packages/tarball.sh OUT [CMAKE_ARGUMENT...]
+# ARCH is x86_64, or aarch64 by a cross compiler (portable/machine.sh), without kernels for GPUs. Builds in build/portable or
+# build/portable-aarch64, on Debian 12 (x86-64), whose gcc and sources of libraries it takes (portable/libraries.sh); what is missing
+# is installed. Ends with 77 where that is not to be had.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -18,12 +19,14 @@ fail() { echo "tarball.sh: $*" >&2; exit 1; }
 
 # ---- What it takes.
 
+# shellcheck source=bindings/cpp/packages/portable/machine.sh
+. "$here/portable/machine.sh"
 # shellcheck source=/dev/null
 codename=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")
 [[ $codename == bookworm && $(uname -m) == x86_64 ]] || lacks "the portable archive is made on Debian 12 (x86-64) only"
 as_root=()
 [[ $(id -u) -eq 0 ]] || as_root=(sudo -n)
-needed=(gcc g++ cmake ninja-build make nasm dpkg-dev mmdebstrap debian-archive-keyring ca-certificates git python3)
+needed=("${machine_packages[@]}" cmake ninja-build make nasm dpkg-dev mmdebstrap debian-archive-keyring ca-certificates git python3)
 missing=()
 for package in "${needed[@]}"; do
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
@@ -35,7 +38,7 @@ if [[ ${#missing[@]} -gt 0 ]]; then
     lacks "please install ${missing[*]}"
 fi
 
-build=$root/build/portable
+build=$root/build/portable$suffix
 mkdir -p "$build"
 libraries=$build/libraries
 "$here/portable/libraries.sh" "$libraries" || exit $?
@@ -46,8 +49,12 @@ sysroot=$libraries/sysroot
 lib=$libraries/lib
 launcher=() kernels=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-# With kernels for GPUs where a compiler for them is; else the library says what is missing.
-if nvcc=$("$root/core/device/kernels/toolkit.sh" --no-install 2>/dev/null); then kernels=(-DDATALINE_NVCC="$nvcc"); fi
+# With kernels for GPUs where a compiler for them is, and for this machine; else the library says what is missing.
+if [[ -n $cross ]]; then
+  kernels=(-DDATALINE_WITH_CUDA=OFF)
+elif nvcc=$("$root/core/device/kernels/toolkit.sh" --no-install 2>/dev/null); then
+  kernels=(-DDATALINE_NVCC="$nvcc")
+fi
 features=()
 feature() { features+=("-DDATALINE_WITH_$1=ON" "-DDATALINE_$1_INCLUDE=$libraries/include" ${2:+"-DDATALINE_$1_LIBRARY=$2"}); }
 feature HIGHWAY
@@ -58,14 +65,16 @@ feature JPEG_HUFFMAN
 feature LIBSPNG "$lib/libspng.a;$lib/libz.a"
 feature LIBWEBP "$lib/libwebpdecoder.a"
 inside="$lib/libmimalloc.a;$lib/libdeflate.a;$lib/libjpeg.a;$lib/libspng.a;$lib/libz.a;$lib/libwebpdecoder.a"
-inside+=";$(gcc -print-file-name=libstdc++.a);$lib/libold_glibc.a"
+inside+=";$("${cross}gcc" -print-file-name=libstdc++.a);$lib/libold_glibc.a"
 # No path of this machine goes into what is given to others.
-flags="--sysroot=$sysroot -ffile-prefix-map=$root=dataline -ffile-prefix-map=$libraries=libraries"
-multiarch=$(gcc -print-multiarch)
-linked="-B$sysroot/usr/lib/$multiarch -L$lib -L$sysroot/lib/$multiarch"
+flags="-ffile-prefix-map=$root=dataline -ffile-prefix-map=$libraries=libraries"
+for_sysroot "$sysroot"
+toolchain "$build/toolchain.cmake"
+linked="-L$lib $link_flags"
 prefix=$build/prefix
 cmake -S "$root" -B "$build/tree" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
-  -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" \
+  "${cmake_machine[@]}" -DCMAKE_C_COMPILER="${cross}gcc" -DCMAKE_CXX_COMPILER="${cross}g++" \
+  -DCMAKE_C_FLAGS="$c_flags $flags" -DCMAKE_CXX_FLAGS="$cxx_flags $flags" \
   -DCMAKE_EXE_LINKER_FLAGS="$linked" -DCMAKE_SHARED_LINKER_FLAGS="$linked" -DDATALINE_MIMALLOC_ARCHIVE="$lib/libmimalloc.a" \
   -DDATALINE_IN_ARCHIVE="$inside" -DDATALINE_TESTS=OFF -DDATALINE_EXAMPLES=OFF -DDATALINE_BENCH=OFF -DDATALINE_CLI=ON \
   "${features[@]}" "${launcher[@]}" "${kernels[@]}" "$@" >"$build/log" || { cat "$build/log"; exit 1; }
@@ -77,27 +86,27 @@ date=$(git -C "$root" -c safe.directory='*' log -1 --format=%ct 2>/dev/null || e
 doc=$prefix/share/doc/dataline
 mkdir -p "$doc"
 cp "$root/LICENSE" "$root/CHANGELOG.md" "$root/bindings/cpp/README.md" "$doc/"
-python3 "$here/portable/describe.py" "$libraries" "$prefix" "$version" "$date"
+python3 "$here/portable/describe.py" "$libraries" "$prefix" "$version" "$arch" "$date"
 
 # ---- The checks: that what is inside is inside, and nothing of this machine.
 
 for file in "$prefix/lib/libdataline.so" "$prefix/bin/dataline"; do
-  others=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libdataline\.so\.[0-9]+|ld-linux-x86-64\.so\.2|lib(c|m|dl|pthread|gcc_s)\.so\.[0-9]+)$' || true)
+  others=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libdataline\.so\.[0-9]+|'"${dynamic_linker//./\\.}"'|lib(c|m|dl|pthread|gcc_s)\.so\.[0-9]+)$' || true)
   [[ -z $others ]] || fail "$file needs $others"
-  glibc=$(objdump -T "$file" | grep -o 'GLIBC_[0-9.]*' | cut -c 7- | sort -V | tail -n 1)
+  glibc=$("${cross}objdump" -T "$file" | grep -o 'GLIBC_[0-9.]*' | cut -c 7- | sort -V | tail -n 1)
   [[ $(printf '%s\n' "$glibc" "$newest_glibc" | sort -V | tail -n 1) == "$newest_glibc" ]] || fail "$file needs glibc $glibc, newer than $newest_glibc"
 done
 python3 "$root/tests/law/check_symbols.py" "$root/capi/dataline.h" "$root/capi/abi/symbols.txt" "$prefix/lib/libdataline.so" "$prefix/lib/libdataline.a" ||
   fail "the libraries show other names than capi/abi/symbols.txt (above)"
 if grep -rlF "$root" "$prefix"; then fail "paths of this machine are in the files above"; fi
-"$prefix/bin/dataline" version >"$build/version"
+"${run[@]}" "$prefix/bin/dataline" version >"$build/version"
 for name in highway mimalloc libdeflate libjpeg jpeg_huffman libspng libwebp; do
   grep -qw "$name" "$build/version" || fail "the library is without $name"
 done
 
 # ---- The archive.
 
-name=dataline-$version-linux-x86_64
+name=dataline-$version-linux-$arch
 rm -rf "${build:?}/$name"
 mv "$prefix" "$build/$name"
 tar -C "$build" --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --mtime="@$date" --format=gnu -c "$name" | gzip -9n >"$out/$name.tar.gz"

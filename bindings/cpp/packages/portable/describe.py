@@ -1,6 +1,6 @@
 """Says what the portable archive has inside: NOTICE, the licences of the libraries, and dataline.spdx.json, an SPDX 2.3 document.
 
-  describe.py LIBRARIES PREFIX VERSION SECONDS    LIBRARIES as libraries.sh makes it; SECONDS since 1970, the document's time
+  describe.py LIBRARIES PREFIX VERSION ARCH SECONDS    LIBRARIES as libraries.sh makes it; SECONDS since 1970, the document's time
 
 Both go to PREFIX/share/doc/dataline. SPDX-License-Identifier: Apache-2.0
 """
@@ -101,7 +101,7 @@ def files(prefix):
         }
 
 
-def document(libraries, prefix, version, seconds):
+def document(libraries, prefix, version, arch, seconds):
     inside = [library(*row) for row in sources(libraries)]
     product = package("dataline", version, "Apache-2.0", "NONE", supplier="Organization: The Dataline developers")
     made = list(files(prefix))
@@ -112,7 +112,7 @@ def document(libraries, prefix, version, seconds):
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
-        "name": f"dataline-{version}-linux-x86_64",
+        "name": f"dataline-{version}-linux-{arch}",
         "creationInfo": {
             "created": datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "creators": ["Organization: The Dataline developers", "Tool: describe.py"],
@@ -131,7 +131,7 @@ def main():
     libraries, prefix = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     to = prefix / "share" / "doc" / "dataline"
     (to / "NOTICE").write_text(notice(libraries), encoding="utf-8")
-    made = document(libraries, prefix, sys.argv[3], int(sys.argv[4]))
+    made = document(libraries, prefix, sys.argv[3], sys.argv[4], int(sys.argv[5]))
     (to / "dataline.spdx.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
 
 

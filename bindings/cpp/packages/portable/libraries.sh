@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The libraries that the portable archive has inside, as static ones that a shared library may hold, for an old glibc: Debian's
-# sources of them (its security fixes are in), compiled by this machine's gcc against Debian 11's C library.
+# sources of them (its security fixes are in), compiled by this machine's gcc, or a cross compiler (machine.sh), against Debian
+# 11's C library.
 #   libraries.sh FOLDER
 # FOLDER: sysroot (Debian 11's C library and its headers), include, lib, licences/NAME/*, sources.tsv (name, version, archive, its
 # SHA-256). Does nothing when all is there. Ends with 77 where the packages cannot be had.
@@ -8,10 +9,12 @@
 set -euo pipefail
 [[ $# -eq 1 ]] || { echo "usage: libraries.sh FOLDER" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=bindings/cpp/packages/portable/machine.sh
+. "$here/machine.sh"
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 suite=bookworm old_suite=bullseye
-made=$({ echo "$folder"; cat "$here/libraries.sh" "$here/old_glibc.c"; } | sha256sum | cut -d " " -f 1) # the folder: paths are in it
+made=$({ echo "$folder $arch"; cat "$here"/{libraries.sh,machine.sh,old_glibc.c}; } | sha256sum | cut -d " " -f 1) # the folder: paths are in it
 [[ $(cat "$folder/made" 2>/dev/null) != "$made" ]] || exit 0
 rm -rf "$folder" && mkdir -p "$folder"/{include,lib,licences,sources}
 lacks() { echo "skipped: $*"; exit 77; }
@@ -26,12 +29,14 @@ mapfile -t mirrors < <(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(C
 main=$(printf '%s\n' "${mirrors[@]}" | awk -v suite="$suite" '$2 == suite { print $1; exit }')
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 [[ -n $main && -e $keys ]] || lacks "apt knows no mirror of Debian's $suite"
-had mmdebstrap --quiet --variant=extract --include=libc6-dev "$old_suite" "$folder/sysroot" "deb [signed-by=$keys] $main $old_suite main" ||
+had mmdebstrap --quiet --architectures="$debian_arch" --variant=extract --include=libc6-dev "$old_suite" "$folder/sysroot" "deb [signed-by=$keys] $main $old_suite main" ||
   lacks "Debian 11's C library cannot be had by mmdebstrap (from $main; as root)"
 find "$folder/sysroot" -type l -lname '/*' -printf '%p %l\n' | while read -r link target; do ln -sfn "$folder/sysroot$target" "$link"; done
-# The compiler looks there for the headers of C++ too.
-version=$(gcc -dumpversion)
-for place in include/c++ "include/$(gcc -print-multiarch)/c++"; do
+# The compiler looks there for the headers of C++ too; a cross compiler has them elsewhere.
+version=$("${cross}gcc" -dumpversion)
+places=(include/c++ "include/$multiarch/c++")
+[[ -z $cross ]] || places=()
+for place in "${places[@]}"; do
   mkdir -p "$folder/sysroot/usr/$place"
   ln -s "/usr/$place/$version" "$folder/sysroot/usr/$place/$version"
 done
@@ -56,14 +61,16 @@ taken() {
   awk -v name="$name" '/^Version: / { version = $2 } /^Checksums-Sha256:/ { on = 1; next } /^[^ ]/ { on = 0 }
     on && $3 ~ /\.orig\.tar\.[a-z0-9]+$/ { print name "\t" version "\t" $3 "\t" $1 }' "$dsc" >>"$folder/sources.tsv"
 }
-flags="--sysroot=$folder/sysroot -O2 -fPIC -fvisibility=hidden"
+for_sysroot "$folder/sysroot"
+toolchain "$folder/toolchain.cmake"
+flags="-O2 -fPIC -fvisibility=hidden"
 jobs=${J:-$(nproc)}
 # by_cmake TARGET ARGUMENT...: builds it in $tree/made.
 by_cmake() {
   local target=$1
   shift
-  quietly cmake -S "$tree" -B "$tree/made" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$flags -DNDEBUG" -DCMAKE_CXX_FLAGS="$flags -DNDEBUG" \
-    -DCMAKE_POLICY_VERSION_MINIMUM=3.5 -DBUILD_SHARED_LIBS=OFF "$@"
+  quietly cmake -S "$tree" -B "$tree/made" -G Ninja -DCMAKE_BUILD_TYPE=None "${cmake_machine[@]}" -DCMAKE_C_FLAGS="$c_flags $flags -DNDEBUG" \
+    -DCMAKE_CXX_FLAGS="$cxx_flags $flags -DNDEBUG" -DCMAKE_POLICY_VERSION_MINIMUM=3.5 -DBUILD_SHARED_LIBS=OFF "$@"
   quietly cmake --build "$tree/made" -j"$jobs" --target "$target"
 }
 # by_hand LIBRARY FILE...: compiles the files, which are few.
@@ -73,9 +80,9 @@ by_hand() {
   for file in "$@"; do
     objects+=("$folder/sources/$(basename "$file" .c).o")
     # shellcheck disable=SC2086
-    quietly gcc $flags -DNDEBUG -D_LARGEFILE64_SOURCE=1 -DHAVE_HIDDEN -DHAVE_UNISTD_H -I"$folder/include" -c "$file" -o "${objects[-1]}"
+    quietly "${cross}gcc" $c_flags $flags -DNDEBUG -D_LARGEFILE64_SOURCE=1 -DHAVE_HIDDEN -DHAVE_UNISTD_H -I"$folder/include" -c "$file" -o "${objects[-1]}"
   done
-  quietly ar rcs "$folder/lib/$library" "${objects[@]}"
+  quietly "${cross}ar" rcs "$folder/lib/$library" "${objects[@]}"
 }
 
 taken highway LICENSE
@@ -102,7 +109,7 @@ cp "$tree"/src/webp/{decode,types}.h "$folder/include/webp"
 cp "$tree/made/libwebpdecoder.a" "$folder/lib"
 
 taken libdeflate COPYING
-quietly make -C "$tree" -j"$jobs" libdeflate.a CC=gcc CFLAGS="$flags -DNDEBUG"
+quietly make -C "$tree" -j"$jobs" libdeflate.a CC="${cross}gcc" AR="${cross}ar" CFLAGS="$c_flags $flags -DNDEBUG"
 cp "$tree/libdeflate.h" "$folder/include"
 cp "$tree/libdeflate.a" "$folder/lib"
 
@@ -113,11 +120,13 @@ cp "$tree"/made/libmimalloc*.a "$folder/lib/libmimalloc.a"
 
 # With -L$folder/lib, -lstdc++ is the static one, and what that wants of a C library.
 by_hand libold_glibc.a "$here/old_glibc.c"
-echo "GROUP ( $(gcc -print-file-name=libstdc++.a) $folder/lib/libold_glibc.a -lpthread )" >"$folder/lib/libstdc++.a"
+echo "GROUP ( $("${cross}gcc" -print-file-name=libstdc++.a) $folder/lib/libold_glibc.a -lpthread )" >"$folder/lib/libstdc++.a"
 mkdir -p "$folder/licences/libstdc++"
-awk '/^GCC RUNTIME LIBRARY EXCEPTION/ { on = 1 } /^lib.*:$/ { if (on) exit } on' "/usr/share/doc/gcc-$version-base/copyright" >"$folder/licences/libstdc++/EXCEPTION"
+base=gcc-$version${cross:+-${cross%-}}-base
+awk '/^GCC RUNTIME LIBRARY EXCEPTION/ { on = 1 } /^lib.*:$/ { if (on) exit } on' "/usr/share/doc/$base/copyright" >"$folder/licences/libstdc++/EXCEPTION"
 cp /usr/share/common-licenses/GPL-3 "$folder/licences/libstdc++/"
-grep -q 'You have permission to propagate' "$folder/licences/libstdc++/EXCEPTION" || lacks "the licence of libstdc++ is not in /usr/share/doc/gcc-$version-base"
-printf 'libstdc++\t%s\t\t\n' "$(dpkg-query -W -f '${Version}' "g++-$version")" >>"$folder/sources.tsv"
+grep -q 'You have permission to propagate' "$folder/licences/libstdc++/EXCEPTION" || lacks "the licence of libstdc++ is not in /usr/share/doc/$base"
+# A cross compiler is made of the same source: 12.2.0-14cross1 is 12.2.0-14.
+printf 'libstdc++\t%s\t\t\n' "$(dpkg-query -W -f '${Version}' "g++-$version${cross:+-${cross%-}}" | sed 's/cross[0-9]*$//')" >>"$folder/sources.tsv"
 rm -rf "$folder"/{apt,log,sources.list,sources}
 echo "$made" >"$folder/made"
