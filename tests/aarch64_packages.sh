@@ -95,15 +95,17 @@ head -c 160 /dev/zero >"$scratch/a.raw"
 
 # ---- The wheel: installed into a folder, for a pip that is of this machine.
 
-if ! compgen -G "$artifacts/dataline-$version-cp39-abi3-*_aarch64.whl" >/dev/null; then
+wheel=$(find "$artifacts" -name "dataline-$version-cp39-abi3-*_aarch64.whl")
+if [[ -z $wheel ]]; then
   echo "aarch64 packages: $count comparisons, all equal; there is no wheel"
   exit 0
 fi
+platform=manylinux${wheel##*[-.]manylinux} platform=${platform%.whl}
 for pip in "$root"/build/python/{package,venv}/bin/python python3; do
   if [[ -x $(command -v "$pip") ]] && "$pip" -m pip --version >/dev/null 2>&1; then break; fi
 done
 "$pip" -m pip install -q --disable-pip-version-check --no-index --find-links "$artifacts" --target "$scratch/site" --no-deps --only-binary=:all: \
-  --platform manylinux_2_28_aarch64 --python-version 3.11 --implementation cp --abi abi3 dataline=="$version"
+  --platform "$platform" --python-version 3.11 --implementation cp --abi abi3 dataline=="$version"
 place="the wheel's shell" other=("${run[@]}" "$scratch/site/dataline/bin/dataline")
 same "permuted" npy:image.npy --shuffle full --seed 3
 cat >"$scratch/cat.py" <<'PYTHON'

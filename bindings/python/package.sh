@@ -135,8 +135,9 @@ try() { # an empty environment of PYTHON
   (cd / && "$work/try/bin/python" -m dataline version >/dev/null && "$work/try/bin/python" -c "$loop")
 }
 try_foreign() { # a folder that the other machine's Python looks into
+  local platform=${wheels[0]##*[-.]manylinux}
   python -m pip install -q --disable-pip-version-check --no-index --find-links "$out" --target "$work/try" --no-deps --only-binary=:all: \
-    --platform "manylinux_2_28_$arch" --python-version 3.11 --implementation cp --abi abi3 dataline=="$version"
+    --platform "manylinux${platform%.whl}" --python-version 3.11 --implementation cp --abi abi3 dataline=="$version"
   (cd / && "${run[@]}" "$work/try/dataline/bin/dataline" version >/dev/null && PYTHONPATH=$work/try "$foreign_python/python" -c "$loop")
 }
 loop='
