@@ -74,6 +74,7 @@ open("3.webp", "wb").write(base64.b64decode("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASo
 open("../../lines.csv.gz", "wb").write(gzip.compress(b"x,y\n" + b"".join(b"%d,%d.5\n" % (i, i * i) for i in range(500)), mtime=0))
 PYTHON
 shapes=$root/build/release/bin/example_make_shapes
+drawn=10
 if [[ -x $shapes ]]; then
   "$shapes" --out "$scratch/shapes" --train 20 --val 4 >/dev/null
   for file in "$scratch"/shapes/train/*/*; do cp "$file" "$scratch/pictures/a/$((++drawn)).${file##*.}"; done
@@ -87,6 +88,7 @@ same "gzip" csv:lines.csv.gz --field x --shuffle full
 # ---- The static library, with a C compiler alone.
 
 awk '/^```c$/ { on = 1; next } /^```$/ { if (on) exit } on' "$root/docs/pages/quickstart/c.md" >"$scratch/quickstart.c"
+if "${cross}nm" -u "$at/lib/libdataline.a" | grep __aarch64_; then fail "libdataline.a needs a newer compiler's libgcc (above)"; fi
 read -r -a libraries < <(sed -n 's/^Libs.private://p' "$at/lib/pkgconfig/dataline-link.pc")
 "${cross}gcc" -I"$at/include" "$scratch/quickstart.c" "$at/lib/libdataline.a" "${libraries[@]}" -o "$scratch/quickstart"
 head -c 160 /dev/zero >"$scratch/a.raw"
@@ -129,9 +131,9 @@ looped() {
   cmp "$scratch/native.out" "$scratch/other.out" || fail "the wheel's loop differs: $uri $*"
   count=$((count + 1))
 }
-looped npy:image.npy image shuffle full seed 7 batch_size 64 num_workers 2
-looped npy:image=image.npy,label=label.npy label shuffle full epochs 2 batch_size 50
-looped "npy:image.npy?axes=HWC" image transform "random_crop([8, 8], padding=2), hflip(0.5), normalize(imagenet)" seed 4
+looped npy:image.npy data shuffle full seed 7 batch_size 64 num_workers 2
+looped npy:image=image.npy,label=label.npy label shuffle full world_size 3 rank 2 batch_size 11 last_batch pad
+looped "npy:image.npy?axes=HWC" data transform "random_crop([8, 8], padding=2), hflip(0.5), normalize(imagenet)" seed 4
 looped folder:pictures image transform "decode, resize([37, 29])" shuffle full num_workers 2
 looped tokens:tokens.bin?length=33 x shuffle full last_batch drop
 # Python's own objects, and errors.

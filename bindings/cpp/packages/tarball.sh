@@ -66,6 +66,8 @@ feature LIBSPNG "$lib/libspng.a;$lib/libz.a"
 feature LIBWEBP "$lib/libwebpdecoder.a"
 inside="$lib/libmimalloc.a;$lib/libdeflate.a;$lib/libjpeg.a;$lib/libspng.a;$lib/libz.a;$lib/libwebpdecoder.a"
 inside+=";$("${cross}gcc" -print-file-name=libstdc++.a);$lib/libold_glibc.a"
+# Atomics call libgcc's functions on aarch64, which the libgcc of gcc 9 and older does not have.
+[[ $arch != aarch64 ]] || inside+=";$("${cross}gcc" -print-libgcc-file-name)"
 # No path of this machine goes into what is given to others.
 flags="-ffile-prefix-map=$root=dataline -ffile-prefix-map=$libraries=libraries"
 for_sysroot "$sysroot"
