@@ -106,7 +106,7 @@ platform=manylinux${wheel##*[-.]manylinux} platform=${platform%.whl}
 for pip in "$root"/build/python/{package,venv}/bin/python python3; do
   if [[ -x $(command -v "$pip") ]] && "$pip" -m pip --version >/dev/null 2>&1; then break; fi
 done
-"$pip" -m pip install -q --disable-pip-version-check --no-index --find-links "$artifacts" --target "$scratch/site" --no-deps --only-binary=:all: \
+PIP_ROOT_USER_ACTION=ignore "$pip" -m pip install -q --disable-pip-version-check --no-index --find-links "$artifacts" --target "$scratch/site" --no-deps --only-binary=:all: \
   --platform "$platform" --python-version 3.11 --implementation cp --abi abi3 dataline=="$version"
 place="the wheel's shell" other=("${run[@]}" "$scratch/site/dataline/bin/dataline")
 same "permuted" npy:image.npy --shuffle full --seed 3
