@@ -70,14 +70,13 @@ inside+=";$("${cross}gcc" -print-file-name=libstdc++.a);$lib/libold_glibc.a"
 [[ $arch != aarch64 ]] || inside+=";$("${cross}gcc" -print-libgcc-file-name)"
 # No path of this machine goes into what is given to others.
 flags="-ffile-prefix-map=$root=dataline -ffile-prefix-map=$libraries=libraries"
-for_sysroot "$sysroot"
+for_sysroot "$sysroot" "$lib"
 toolchain "$build/toolchain.cmake"
-linked="-L$lib $link_flags"
 prefix=$build/prefix
 cmake -S "$root" -B "$build/tree" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
   "${cmake_machine[@]}" -DCMAKE_C_COMPILER="${cross}gcc" -DCMAKE_CXX_COMPILER="${cross}g++" \
   -DCMAKE_C_FLAGS="$c_flags $flags" -DCMAKE_CXX_FLAGS="$cxx_flags $flags" \
-  -DCMAKE_EXE_LINKER_FLAGS="$linked" -DCMAKE_SHARED_LINKER_FLAGS="$linked" -DDATALINE_MIMALLOC_ARCHIVE="$lib/libmimalloc.a" \
+  -DCMAKE_EXE_LINKER_FLAGS="$link_flags" -DCMAKE_SHARED_LINKER_FLAGS="$link_flags" -DDATALINE_MIMALLOC_ARCHIVE="$lib/libmimalloc.a" \
   -DDATALINE_IN_ARCHIVE="$inside" -DDATALINE_TESTS=OFF -DDATALINE_EXAMPLES=OFF -DDATALINE_BENCH=OFF -DDATALINE_CLI=ON \
   "${features[@]}" "${launcher[@]}" "${kernels[@]}" "$@" >"$build/log" || { cat "$build/log"; exit 1; }
 cmake --build "$build/tree" ${J:+-j"$J"}

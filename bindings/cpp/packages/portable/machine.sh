@@ -15,13 +15,13 @@ case $arch in
 esac
 multiarch=$arch-linux-gnu
 
-# for_sysroot SYSROOT: the compiler's flags for a Debian in that folder, in `c_flags`, `cxx_flags` and `link_flags`, and in `run`
-# (an array) what a program of that Debian is run by. A cross compiler looks for headers of its own C library first: they are
+# for_sysroot SYSROOT [LIBRARIES]: the compiler's flags for a Debian in that folder, and libraries in the other, in `c_flags`, `cxx_flags`
+# and `link_flags`, and in `run` (an array) what a program of that Debian is run by. A cross compiler looks for headers of its own C library first: they are
 # named here one by one, for each finds the next by the order of folders.
 for_sysroot() {
   local headers folder cxx=''
   c_flags=--sysroot=$1 cxx_flags=--sysroot=$1 run=()
-  link_flags="-B$1/usr/lib/$multiarch -L$1/lib/$multiarch"
+  link_flags="-B$1/usr/lib/$multiarch ${2:+-L$2 }-L$1/lib/$multiarch"
   [[ -n $cross ]] || return 0
   run=("qemu-$arch-static" -L "$1")
   folder=/usr/$multiarch/include/c++/$("${cross}gcc" -dumpversion)
