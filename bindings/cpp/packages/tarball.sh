@@ -55,7 +55,8 @@ if [[ -n $cross ]]; then
 elif nvcc=$("$root/core/device/kernels/toolkit.sh" --no-install 2>/dev/null); then
   kernels=(-DDATALINE_NVCC="$nvcc")
 fi
-features=()
+# Plug-ins are no part of it; one whose libraries are installed here would be compiled against them.
+features=(-DDATALINE_AUDIO=OFF -DDATALINE_PARQUET=OFF)
 feature() { features+=("-DDATALINE_WITH_$1=ON" "-DDATALINE_$1_INCLUDE=$libraries/include" ${2:+"-DDATALINE_$1_LIBRARY=$2"}); }
 feature HIGHWAY
 feature MIMALLOC "$lib/libmimalloc.a"
