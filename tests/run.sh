@@ -137,11 +137,11 @@ part_release() {
 part_asan() {
   local more=()
   [ $long -eq 0 ] || more=(extensions fuzz capi/kept)  # the last: structs of other releases once more
-  sanitized asan base memory source order transform batch device loader capi faults "${more[@]}"
+  sanitized asan base memory source order transform batch device loader write capi faults "${more[@]}"
 }
 
 part_tsan() {
-  if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi extensions faults; else sanitized tsan base batch device loader; fi
+  if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader write capi extensions faults; else sanitized tsan base batch device loader write; fi
 }
 
 # The loader's threads under a scheduler that searches their interleavings. What the long search did is kept in tests/results.
