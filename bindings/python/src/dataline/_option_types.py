@@ -75,6 +75,9 @@ class LoaderOptions(_Order, total=False):
     """How files are read: mapped, by pread (network mounts, files that others change), or held in memory. device:
     the loader holds the set in the memory of its device, where only sample indices are sent for each batch.
     Default: auto."""
+    bad_files: Optional[Literal["error", "skip"]]
+    """What to do with a file of a set of several that cannot be opened (cut, corrupt, missing, not readable): skip
+    leaves it out, with a warning and a note, and the others are the set. Default: error."""
     fault_guard: Optional[bool]
     """Installs a SIGBUS handler for the mapped files of the dataset: one that is cut, or whose disk fails, while
     it is read gives an error where the process would end. See dl_dataset_open. Default: false."""
