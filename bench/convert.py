@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What writing a set costs beside loading it: `dataline convert` and the loader alone, in turns.
 
-  bench/convert.py SHELL PHOTOS MNIST [--rounds N] [--out FILE]
+  bench/convert.py SHELL PHOTOS MNIST [--rounds N]
 
 Rows: photographs decoded and resized to 256x256 (beside the same loader writing to /dev/null), the same photographs as they are
 into tar (beside `tar cf` of the files), rows of 784 bytes into Arrow (beside `cat`). A ratio of 1: writing is free. Files go
@@ -11,7 +11,6 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import argparse
-import json
 import pathlib
 import shutil
 import statistics
@@ -51,9 +50,7 @@ def main():
     parser.add_argument("photos", type=pathlib.Path)
     parser.add_argument("mnist", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=pathlib.Path)
     given = parser.parse_args()
-    results = {}
     with tempfile.TemporaryDirectory(prefix="dataline-convert-") as name:
         folder = pathlib.Path(name)
         for row, commands in rows(given.shell, given.photos, given.mnist, folder).items():
@@ -64,10 +61,7 @@ def main():
                         shutil.rmtree(path) if path.is_dir() else path.unlink()
                     times[side].append(seconds(command))
             medians = [statistics.median(side) for side in times]
-            results[row] = {"convert_s": medians[0], "beside_s": medians[1], "ratio": medians[1] / medians[0]}
             print(f"{row:40} convert {medians[0]:7.3f} s   beside {medians[1]:7.3f} s   ratio {medians[1] / medians[0]:.2f}", flush=True)
-    if given.out:
-        given.out.write_text(json.dumps(results, indent=1) + "\n", encoding="ascii")
 
 
 if __name__ == "__main__":
