@@ -1,6 +1,8 @@
 // index=FILE: the index is used while it fits, rebuilt when it does not, and never trusted when it is damaged.
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
+#include <chrono>
+#include <filesystem>
 
 #include "tests/source/folder/folder_files.h"
 #include "tests/source/located.h"
@@ -118,6 +120,9 @@ TEST_F(SavedFolderIndex, OfOtherKeysOrAnotherFolderDoesNotFit) {
 // What changed within the tick of its clock in which it was listed may have changed again.
 TEST_F(SavedFolderIndex, OfADirectoryThatIsBeingWrittenIsNotTrusted) {
   write_files(dir_, {"pets/dog/new.jpg"});
+  // As if it were written right now, however long this process is not given a processor.
+  std::filesystem::last_write_time(dir_.path("pets/dog"),
+                                   std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
   ASSERT_TRUE(open().is_ok());
   expect_anew("pets/dog changed while it was listed");
 }
