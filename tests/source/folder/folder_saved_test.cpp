@@ -1,6 +1,7 @@
 // index=FILE: the index is used while it fits, rebuilt when it does not, and never trusted when it is damaged.
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
+
 #include <chrono>
 #include <filesystem>
 
