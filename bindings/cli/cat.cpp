@@ -136,7 +136,7 @@ class Cat {
 
   // cat writes from host memory. Checked before anything is opened, as an error of the command line.
   void check_device() {
-    const std::string device = job_.device();
+    const std::string device = job_.value("device");
     if (device == "cpu") return;
     throw usage_failure("cat writes from host memory: its --device is cpu, got '" + device +
                             "' (bench, and info --plan, take a device)",

@@ -29,7 +29,7 @@ int run_convert(const Request& request, const Interrupts& interrupts) {
     throw usage_failure("convert takes no " + flag_text(setting.key), "convert");
   }
   const Dataset dataset = job.open();
-  set_batches(job, request, dataset.get());
+  job.one_at_a_time_if_ragged(request, dataset.get());
   const Loader loader = job.create(dataset.get());
   SetWriter set("convert", request, interrupts, progress, job, request.has("skip_bad"));
   set.write(loader.get());

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/job.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "bindings/cli/array_file.h"
@@ -14,6 +15,10 @@
 
 namespace dataline::cli {
 namespace {
+
+// Batches in flight where each is one sample, so that several workers find work. Of a sample of unknown size each takes 64 MiB
+// of address space.
+constexpr char kDepthOfSingles[] = "8";
 
 template <typename T>
 void release_vector(void* context) {
@@ -89,11 +94,11 @@ void Job::set_sample(int64_t index) {
   check(dl_options_set_indices(options_.get(), &index, 1, nullptr, nullptr, &error), error);
 }
 
-std::string Job::device() const {
-  const char* device = "";
+std::string Job::value(const char* key) const {
+  const char* value = "";
   dl_error error = DL_ERROR_INIT;
-  check(dl_options_get(options_.get(), "device", &device, &error), error);
-  return device;
+  check(dl_options_get(options_.get(), key, &value, &error), error);
+  return value;
 }
 
 void Job::one_at_a_time(const Request& request) {
@@ -102,6 +107,15 @@ void Job::one_at_a_time(const Request& request) {
   for (const auto& [key, value] : kSettings) {
     if (request.option(key).empty()) set(key, value);
   }
+}
+
+void Job::one_at_a_time_if_ragged(const Request& request, const dl_dataset* dataset) {
+  const Views fields(dataset);
+  if (std::none_of(fields.begin(), fields.end(),
+                   [](const dl_view& field) { return field.kind == DL_KIND_RAGGED; }))
+    return;
+  one_at_a_time(request);
+  if (request.option("prefetch_depth").empty()) set("prefetch_depth", kDepthOfSingles);
 }
 
 Dataset Job::open() {

@@ -24,9 +24,12 @@ class Job {
   dl_status check(dl_status status, const dl_error& error) const;
 
   const dl_options* options() const { return options_.get(); }
-  std::string device() const;  // "cpu", "cuda:0"
+  std::string value(const char* key) const;  // of an option: "cpu" of device, "1" of epochs
   // Batches of one sample in two slots, large enough for any sample within the default limits; but what `request` sets.
   void one_at_a_time(const Request& request);
+  // For a run over all samples: rows of one size many at a time; others one by one, eight in flight, so that a large sample needs no
+  // setting.
+  void one_at_a_time_if_ragged(const Request& request, const dl_dataset* dataset);
   // What is opened in place of the command line's URI, which it begins with.
   void set_uri(const std::string& uri) { written_.uri = uri; }
   // Overrides the command line.

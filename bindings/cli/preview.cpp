@@ -74,7 +74,7 @@ class Preview {
 
  private:
   void check_host_memory() {
-    const std::string device = Job(request_, interrupts_, progress_).device();
+    const std::string device = Job(request_, interrupts_, progress_).value("device");
     if (device == "cpu") return;
     throw usage_failure("preview draws from host memory: its --device is cpu, got '" + device + "'",
                         "preview");

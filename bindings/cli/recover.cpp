@@ -59,7 +59,7 @@ int run_recover(const Request& request, const Interrupts& interrupts) {
   if (request.option("bad_files").empty()) job.set("bad_files", "skip");
   job.set_uri(lenient(request.uri(), request.extensions.get()));
   const Dataset dataset = job.open();
-  set_batches(job, request, dataset.get());
+  job.one_at_a_time_if_ragged(request, dataset.get());
   const Loader loader = job.create(dataset.get());
   SetWriter set("recover", request, interrupts, progress, job, true);
   set.write(loader.get());

@@ -9,14 +9,12 @@
 
 #include "bindings/cli/clock.h"
 #include "bindings/cli/failure.h"
+#include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
 #include "bindings/cli/views.h"
 
 namespace dataline::cli {
 namespace {
-
-// Batches in flight where each is one sample, so that several workers find work.
-constexpr char kDepthOfSingles[] = "8";
 
 // "0 17": the epoch and step that come next.
 struct Position {
@@ -69,6 +67,15 @@ dl_array array_of(const dl_view& view, int64_t samples, std::vector<int64_t>& sh
   return array;
 }
 
+// What is about how samples are loaded, or is in the state by its content.
+bool changes_samples(const dl_option_info& option) {
+  constexpr std::string_view kNot[] = {
+      "num_workers", "prefetch_depth", "max_leases", "lease_overflow", "io",
+      "fault_guard", "memory_budget",  "stats",      "trace",          "tune"};
+  return !is_array_option(option) &&
+         std::find(std::begin(kNot), std::end(kNot), option.key) == std::end(kNot);
+}
+
 }  // namespace
 
 std::string target_of(const Request& request) {
@@ -76,15 +83,6 @@ std::string target_of(const Request& request) {
   if (const auto bytes = request.flag("shard_bytes"))
     target += (target.find('?') == std::string::npos ? "?shard_bytes=" : "&shard_bytes=") + *bytes;
   return target;
-}
-
-void set_batches(Job& job, const Request& request, const dl_dataset* dataset) {
-  const Views fields(dataset);
-  const bool ragged = std::any_of(fields.begin(), fields.end(),
-                                  [](const dl_view& field) { return field.kind == DL_KIND_RAGGED; });
-  if (!ragged) return;
-  job.one_at_a_time(request);
-  if (request.option("prefetch_depth").empty()) job.set("prefetch_depth", kDepthOfSingles);
 }
 
 SetWriter::SetWriter(const char* command, const Request& request, const Interrupts& interrupts,
@@ -98,6 +96,7 @@ SetWriter::SetWriter(const char* command, const Request& request, const Interrup
       target_(target_of(request)) {}
 
 void SetWriter::write(dl_loader* loader) {
+  if (job_.value("epochs") == "0") throw usage_failure("--epochs 0 has no end, and a set has one", command_);
   create_writer(loader);
   const Clock::time_point begin = Clock::now();
   pump(loader);
@@ -135,7 +134,8 @@ void SetWriter::create_writer(dl_loader* loader) {
   progress_.say("going on behind " + grouped(info().samples) + " samples that were written before");
 }
 
-// What the samples are made of: the loader's state before the first, which has no paths, and the transform.
+// What the samples are made of: the loader's state before the first, which has no paths; the keys of the URI; and all options but
+// those that change no sample. A rank that is auto is the one that the launcher says.
 std::string SetWriter::job_text(dl_loader* loader) const {
   size_t bytes = 0;
   dl_error error = DL_ERROR_INIT;
@@ -143,8 +143,19 @@ std::string SetWriter::job_text(dl_loader* loader) const {
   std::string state(bytes, '\0');
   job_.check(dl_loader_state_save(loader, state.data(), &bytes, &error), error);
   state.resize(bytes - 1);
-  return "transform " + request_.option("transform") + "\nskip_bad " + (skip_bad_ ? "true" : "false") + "\n" +
-         state;
+  std::string out = state + "skip_bad: " + (skip_bad_ ? "true" : "false") + "\n";
+  if (const size_t keys = request_.uri().find('?'); keys != std::string::npos)
+    out += "keys: " + request_.uri().substr(keys + 1) + "\n";
+  for (const dl_option_info& option : options_of(request_.option_scope())) {
+    const std::string value = request_.option(option.key);
+    if (!value.empty() && changes_samples(option)) out += std::string(option.key) + ": " + value + "\n";
+  }
+  if (request_.option("rank") == "auto") {
+    auto launcher = sized<dl_launcher>();
+    job_.check(dl_launcher_detect(environment(), &launcher, &error), error);
+    out += "launcher's rank: " + std::to_string(launcher.rank) + "\n";
+  }
+  return out;
 }
 
 void SetWriter::pump(dl_loader* loader) {
@@ -188,9 +199,12 @@ void SetWriter::append(dl_loader* loader, const dl_batch* batch) {
   for (const dl_view& view : Views(batch)) arrays_.push_back(array_of(view, about.valid, *shape++));
   Position next;
   job_.check(dl_loader_position(loader, &next.epoch, &next.step, &error), error);
-  check(dl_writer_append(writer_.get(), arrays_.data(), static_cast<int32_t>(arrays_.size()),
-                         next.text().c_str(), &error),
-        error);
+  const dl_status status = dl_writer_append(
+      writer_.get(), arrays_.data(), static_cast<int32_t>(arrays_.size()), next.text().c_str(), &error);
+  if (status == DL_OK) return;
+  progress_.clear();
+  tell_rest();
+  check(status, error);
 }
 
 dl_writer_info SetWriter::info() const {
@@ -215,8 +229,9 @@ void SetWriter::tell_new_bad(const dl_loader* loader) {
 
 void SetWriter::tell_rest() const {
   if (const dl_writer_info now = info(); now.shards > 0)
-    progress_.say(grouped(now.shards) + (now.shards == 1 ? " shard is" : " shards are") +
-                  " finished; the same command goes on behind them");
+    progress_.say(grouped(now.shards) + (now.shards == 1 ? " shard is" : " shards are") + " finished (" +
+                  bytes_text(static_cast<double>(now.bytes)) + "); the same command goes on behind " +
+                  (now.shards == 1 ? "it" : "them"));
 }
 
 std::string SetWriter::summary() const {

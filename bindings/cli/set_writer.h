@@ -58,7 +58,4 @@ class SetWriter {
   double seconds_ = 0;
 };
 
-// Rows of one size many at a time; others one by one, so that a large sample needs no setting.
-void set_batches(Job& job, const Request& request, const dl_dataset* dataset);
-
 }  // namespace dataline::cli

@@ -86,9 +86,9 @@ class Show {
   }
 
   int run() {
-    if (job_.device() != "cpu")
-      throw usage_failure("show reads from host memory: its --device is cpu, got '" + job_.device() + "'",
-                          "show");
+    if (job_.value("device") != "cpu")
+      throw usage_failure(
+          "show reads from host memory: its --device is cpu, got '" + job_.value("device") + "'", "show");
     if (const auto path = request_.flag("vocabulary")) vocabulary_ = Vocabulary::read(*path);
     open();
     json_.begin_object().key("samples").begin_array();

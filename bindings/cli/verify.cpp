@@ -30,10 +30,6 @@ constexpr std::array<std::string_view, 15> kNotForVerify = {
     "replacement", "samples_per_epoch", "start_epoch",  "start_step", "last_batch",
     "drop_last",   "lengths",           "bucket_edges", "bucket_by",  "pack_length"};
 
-// Batches in flight where each is one sample, so that several workers find work. Of a sample of unknown size each takes 64 MiB
-// of address space.
-constexpr char kDepthOfSingles[] = "8";
-
 class Verify {
  public:
   Verify(const Request& request, const Interrupts& interrupts)
@@ -50,9 +46,9 @@ class Verify {
           "verify reads every sample once and names what is bad: it takes no " + flag_text(setting.key),
           "verify");
     }
-    if (job_.device() != "cpu")
-      throw usage_failure("verify reads into host memory: its --device is cpu, got '" + job_.device() + "'",
-                          "verify");
+    if (job_.value("device") != "cpu")
+      throw usage_failure(
+          "verify reads into host memory: its --device is cpu, got '" + job_.value("device") + "'", "verify");
     if (good_file_ == "") throw usage_failure("--good-indices needs the name of a file", "verify");
   }
 
@@ -69,20 +65,14 @@ class Verify {
   }
 
  private:
-  // Rows of one size many at a time; others one by one, so that a large sample needs no setting.
   void open() {
     dataset_ = job_.open();
-    bool ragged = false;
     for (const dl_view& field : Views(dataset_.get())) {
       const bool bytes = field.kind == DL_KIND_RAGGED && field.dtype == DL_DTYPE_U8;
-      ragged = ragged || field.kind == DL_KIND_RAGGED;
       if (bytes && std::string_view(field.name) == "image" && request_.option("transform").empty())
         job_.set("transform", "image: decode");
     }
-    if (ragged) {
-      job_.one_at_a_time(request_);
-      if (request_.option("prefetch_depth").empty()) job_.set("prefetch_depth", kDepthOfSingles);
-    }
+    job_.one_at_a_time_if_ragged(request_, dataset_.get());
     loader_ = job_.create(dataset_.get());
     if (dl_loader_part_count(loader_.get()) > 0)
       throw Failure{.message = "a mix draws from its parts, some samples not at all: verify each part"};

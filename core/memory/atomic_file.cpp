@@ -8,19 +8,6 @@ namespace {
 
 constexpr int kAttempts = 100;  // temporary names may be left over from killed writers
 
-int sync(const Descriptor& descriptor) {
-  return retry_interrupted([&] { return ::fsync(descriptor.get()); });
-}
-
-// A rename is durable only once its directory is synced. File systems without directory sync answer EINVAL.
-Status sync_directory_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const Descriptor descriptor = Descriptor::open(directory, kDirectoryFlags);
-  if (!descriptor || (sync(descriptor) != 0 && errno != EINVAL)) return file_error(directory, errno);
-  return Status::ok();
-}
-
 }  // namespace
 
 Result<AtomicFile> AtomicFile::create(const std::string& path) {
@@ -39,18 +26,11 @@ AtomicFile::~AtomicFile() {
   if (descriptor_) ::unlink(temporary_.c_str());
 }
 
-Status AtomicFile::write(Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        retry_interrupted([&] { return ::write(descriptor_.get(), bytes.data(), bytes.size()); });
-    if (written < 0) return file_error(temporary_, errno);
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return Status::ok();
-}
+Status AtomicFile::write(Bytes bytes) { return write_all(descriptor_, temporary_, bytes); }
 
+// A rename is durable only once its directory is synced.
 Status AtomicFile::commit() {
-  if (sync(descriptor_) != 0) return file_error(temporary_, errno);
+  DL_RETURN_IF_ERROR(sync_file(descriptor_, temporary_));
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) return file_error(path_, errno);
   descriptor_ = Descriptor();
   return sync_directory_of(path_);

@@ -83,6 +83,34 @@ Descriptor Descriptor::open(const std::string& path, int flags) {
   return Descriptor(retry_interrupted([&] { return ::open(path.c_str(), flags); }));
 }
 
+Status write_all(const Descriptor& descriptor, const std::string& path, Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        retry_interrupted([&] { return ::write(descriptor.get(), bytes.data(), bytes.size()); });
+    if (written < 0) return file_error(path, errno);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return Status::ok();
+}
+
+Status sync_file(const Descriptor& descriptor, const std::string& path) {
+  return retry_interrupted([&] { return ::fsync(descriptor.get()); }) == 0 ? Status::ok()
+                                                                           : file_error(path, errno);
+}
+
+// File systems without directory sync answer EINVAL.
+Status sync_directory(const std::string& path) {
+  const Descriptor descriptor = Descriptor::open(path, kDirectoryFlags);
+  if (!descriptor) return file_error(path, errno);
+  const int synced = retry_interrupted([&] { return ::fsync(descriptor.get()); });
+  return synced == 0 || errno == EINVAL ? Status::ok() : file_error(path, errno);
+}
+
+Status sync_directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return sync_directory(slash == std::string::npos ? "." : path.substr(0, slash + 1));
+}
+
 int facts_of(int descriptor, FileFacts& out) {
   struct stat info;
   if (::fstat(descriptor, &info) != 0) return errno;

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/bytes.h"
 #include "core/base/status.h"
 
 namespace dataline {
@@ -88,6 +89,14 @@ Status file_error(const std::string& path, int32_t number);
 Status file_error_at(const std::string& path, int64_t offset, int32_t number);
 // "path: is a FIFO, a file is needed", from its st_mode.
 Status not_a_file_error(const std::string& path, uint32_t mode);
+
+// Writes all of it, or says why not; the path is for the message. What is written may not be on the disk before sync_file(). A directory
+// is synced when a file in it was made or renamed; file systems and systems that cannot do that need not.
+Status write_all(const Descriptor& descriptor, const std::string& path, Bytes bytes);
+Status sync_file(const Descriptor& descriptor, const std::string& path);
+Status sync_directory(const std::string& path);
+Status sync_directory_of(
+    const std::string& path);  // that in which the path is, which has no slash at its end
 
 struct ReadResult {
   int64_t bytes = 0;   // fewer than asked for at the end of the file

@@ -26,23 +26,6 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &found) == 0;
 }
 
-int sync_of(const Descriptor& descriptor) {
-  return retry_interrupted([&] { return ::fsync(descriptor.get()); });
-}
-
-// A rename or a new entry is durable only once its directory is synced. File systems without directory sync answer EINVAL.
-Status sync_directory(const std::string& path) {
-  const Descriptor descriptor = Descriptor::open(path, kDirectoryFlags);
-  if (!descriptor || (sync_of(descriptor) != 0 && errno != EINVAL)) return file_error(path, errno);
-  return Status::ok();
-}
-
-std::string parent_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 // rename() would replace an empty directory. Where the system cannot be told not to, the look before has to do.
 int rename_to_new(const std::string& from, const std::string& to) {
 #if defined(SYS_renameat2) && defined(RENAME_NOREPLACE)
@@ -64,13 +47,8 @@ Result<AppendFile> AppendFile::open(const std::string& path, int64_t keep) {
 }
 
 Status AppendFile::append(Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        retry_interrupted([&] { return ::write(descriptor_.get(), bytes.data(), bytes.size()); });
-    if (written < 0) return file_error(path_, errno);
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return sync_of(descriptor_) == 0 ? Status::ok() : file_error(path_, errno);
+  DL_RETURN_IF_ERROR(write_all(descriptor_, path_, bytes));
+  return sync_file(descriptor_, path_);
 }
 
 Result<OutputDirectory> OutputDirectory::open(const std::string& path) {
@@ -79,7 +57,7 @@ Result<OutputDirectory> OutputDirectory::open(const std::string& path) {
   OutputDirectory out(trimmed, trimmed + ".partial");
   if (exists(out.path_)) return exists_error(out.path_);
   if (::mkdir(out.partial_.c_str(), 0777) == 0) {
-    DL_RETURN_IF_ERROR(sync_directory(parent_of(out.partial_)));
+    DL_RETURN_IF_ERROR(sync_directory_of(out.partial_));
   } else if (errno != EEXIST) {
     return file_error(out.partial_, errno);
   }
@@ -117,7 +95,7 @@ Status OutputDirectory::publish() {
   DL_RETURN_IF_ERROR(sync());
   if (rename_to_new(partial_, path_) != 0)
     return errno == EEXIST ? exists_error(path_) : file_error(path_, errno);
-  return sync_directory(parent_of(path_));
+  return sync_directory_of(path_);
 }
 
 }  // namespace dataline

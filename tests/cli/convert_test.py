@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import json
 import os
+import resource
 import signal
 import tarfile
 import time
@@ -133,13 +134,41 @@ class Convert(ShellTest):
         words = ("--shard-bytes", "1", "--transform", "image: decode, resize([4, 4])")
         self.assertEqual(self.run_shell("convert", uri, "arrow:out", *words).status, 1)
         for other in (("--shard-bytes", "1", "--transform", "image: decode, resize([4, 5])"),
-                      (*words, "--shuffle", "full"), (*words, "--skip-bad")):
+                      (*words, "--shuffle", "full"), (*words, "--skip-bad"), (*words, "--rank", "1", "--world-size", "2"),
+                      (*words, "--max-decoded-bytes", "64MiB"), (*words, "--on-warning", "error")):
             ran = self.run_shell("convert", uri, "arrow:out", *other)
             self.assertEqual(ran.status, 1)
             self.assertIn("finished shards of another job", ran.err)
         self.write("set/a/9.png", png(3, 4, bytes(36)))
         ran = self.run_shell("convert", uri, "arrow:out", *words)
         self.assertIn("finished shards of another job", ran.err)
+
+    def test_how_samples_are_loaded_may_change_and_keys_of_the_uri_may_not(self):
+        self.write("rows.jsonl", "".join('{"x": %s}\n' % (i if i < 9 else "null") for i in range(10)))
+        words = ("--shard-bytes", "1", "--batch-size", "2")
+        self.assertEqual(self.run_shell("convert", "jsonl:rows.jsonl?fields=x:i64", "arrow:out", *words).status, 1)
+        ran = self.run_shell("convert", "jsonl:rows.jsonl?fields=x:i64&nulls=fill(7)", "arrow:out", *words)
+        self.assertIn("finished shards of another job", ran.err)
+        ran = self.run_shell("convert", "jsonl:rows.jsonl?fields=x:i64", "arrow:out", *words, "--num-workers", "0", "--io", "pread")
+        self.assertEqual(ran.status, 1)
+        self.assertIn("going on behind 8 samples", ran.err)
+        self.assertRegex(ran.err, r"4 shards are finished \([\d.]+ kB\); the same command goes on behind them")
+
+    def test_an_end_is_needed(self):
+        self.fails(2, "convert", self.numbers(), "arrow:out", "--epochs", "0", says="--epochs 0 has no end")
+        self.assertFalse(os.path.exists(self.path("out.partial")))
+
+    def test_a_file_that_may_not_grow_is_named_and_the_set_can_be_gone_on_with(self):
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (40 << 10, 40 << 10))
+
+        words = ("convert", self.numbers(60000), "arrow:out", "--shard-bytes", "64KiB")
+        ran = self.run_shell(*words, preexec_fn=small_files)
+        self.assertEqual(ran.status, 1, ran.err)
+        self.assertIn("out.partial/part-00000.arrow.new0: ", ran.err)
+        self.assertEqual(os.listdir(self.path("out.partial")), ["dataline.manifest"])
+        self.ok(*words)
 
     def test_what_is_there_stays(self):
         uri = self.numbers()

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory/atomic_file.h"
 
-#include <algorithm>
-
 #include "core/memory/windows/system.h"
 
 namespace dataline {
@@ -43,21 +41,10 @@ AtomicFile::~AtomicFile() {
   remove(temporary_);
 }
 
-Status AtomicFile::write(Bytes bytes) {
-  constexpr size_t kMaxBytes = 1 << 30;  // of one call, which counts in 32 bits
-  while (!bytes.empty()) {
-    DWORD written = 0;
-    const auto wanted = static_cast<DWORD>(std::min(bytes.size(), kMaxBytes));
-    if (WriteFile(windows::handle_of(descriptor_.get()), bytes.data(), wanted, &written, nullptr) == 0)
-      return file_error(temporary_, windows::errno_of(GetLastError()));
-    bytes = bytes.subspan(written);
-  }
-  return Status::ok();
-}
+Status AtomicFile::write(Bytes bytes) { return write_all(descriptor_, temporary_, bytes); }
 
 Status AtomicFile::commit() {
-  if (FlushFileBuffers(windows::handle_of(descriptor_.get())) == 0)
-    return file_error(temporary_, windows::errno_of(GetLastError()));
+  DL_RETURN_IF_ERROR(sync_file(descriptor_, temporary_));
   const std::optional<std::wstring> from = windows::wide_path(temporary_), to = windows::wide_path(path_);
   if (!from || !to) return file_error(path_, errno);
   // Open for writing, it could not be renamed.

@@ -57,6 +57,28 @@ Descriptor Descriptor::open(const std::string& path, int flags) {
   return handle == INVALID_HANDLE_VALUE ? Descriptor() : windows::descriptor_of(handle);
 }
 
+Status write_all(const Descriptor& descriptor, const std::string& path, Bytes bytes) {
+  constexpr size_t kMaxWriteBytes = 1 << 30;  // of one call, which counts in 32 bits
+  while (!bytes.empty()) {
+    DWORD written = 0;
+    const auto wanted = static_cast<DWORD>(std::min(bytes.size(), kMaxWriteBytes));
+    if (WriteFile(windows::handle_of(descriptor.get()), bytes.data(), wanted, &written, nullptr) == 0)
+      return file_error(path, windows::errno_of(GetLastError()));
+    bytes = bytes.subspan(written);
+  }
+  return Status::ok();
+}
+
+Status sync_file(const Descriptor& descriptor, const std::string& path) {
+  if (FlushFileBuffers(windows::handle_of(descriptor.get())) != 0) return Status::ok();
+  return file_error(path, windows::errno_of(GetLastError()));
+}
+
+// NTFS writes what changes in directories to its journal.
+Status sync_directory(const std::string&) { return Status::ok(); }
+
+Status sync_directory_of(const std::string&) { return Status::ok(); }
+
 int facts_of(int descriptor, FileFacts& out) { return facts_of_handle(windows::handle_of(descriptor), out); }
 int facts_of_path(const std::string& path, FileFacts& out) { return facts_at(windows::wide_path(path), out); }
 int facts_of_entry(int directory, const char* name, FileFacts& out) {

@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory/output_directory.h"
 
-#include <algorithm>
-
 #include "core/memory/directory_listing.h"
 #include "core/memory/windows/system.h"
 
@@ -19,18 +17,6 @@ Status exists_error(const std::string& path) {
 }
 
 Status last_error(const std::string& path) { return file_error(path, windows::errno_of(GetLastError())); }
-
-Status write_all(const Descriptor& descriptor, const std::string& path, Bytes bytes) {
-  constexpr size_t kMaxBytes = 1 << 30;  // of one call, which counts in 32 bits
-  while (!bytes.empty()) {
-    DWORD written = 0;
-    const auto wanted = static_cast<DWORD>(std::min(bytes.size(), kMaxBytes));
-    if (WriteFile(windows::handle_of(descriptor.get()), bytes.data(), wanted, &written, nullptr) == 0)
-      return last_error(path);
-    bytes = bytes.subspan(written);
-  }
-  return Status::ok();
-}
 
 Result<Descriptor> open_handle(const std::string& path, DWORD access, DWORD share, DWORD how, DWORD flags) {
   const std::optional<std::wstring> wide = windows::wide_path(path);
@@ -58,7 +44,7 @@ Result<AppendFile> AppendFile::open(const std::string& path, int64_t keep) {
 
 Status AppendFile::append(Bytes bytes) {
   DL_RETURN_IF_ERROR(write_all(descriptor_, path_, bytes));
-  return FlushFileBuffers(windows::handle_of(descriptor_.get())) != 0 ? Status::ok() : last_error(path_);
+  return sync_file(descriptor_, path_);
 }
 
 Result<OutputDirectory> OutputDirectory::open(const std::string& path) {
@@ -96,8 +82,7 @@ Status OutputDirectory::remove(const std::string& name) const {
   return DeleteFileW(wide->c_str()) != 0 ? Status::ok() : last_error(path_of(name));
 }
 
-// NTFS writes what changes in directories to its journal.
-Status OutputDirectory::sync() const { return Status::ok(); }
+Status OutputDirectory::sync() const { return sync_directory(partial_); }
 
 Status OutputDirectory::publish() {
   const std::optional<std::wstring> from = windows::wide_path(partial_), to = windows::wide_path(path_);
