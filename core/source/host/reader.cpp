@@ -41,7 +41,12 @@ std::string host_text(const char* message) {
 class Reader final : public Source {
  public:
   Reader(Schema schema, ReaderTable table, Block block_ends)
-      : schema_(std::move(schema)), table_(std::move(table)), block_ends_(std::move(block_ends)) {}
+      : schema_(std::move(schema)), table_(std::move(table)), block_ends_(std::move(block_ends)) {
+    for (const Column& column : schema_.columns) {
+      row_bytes_.push_back(column.row_bytes);
+      dense_ = dense_ && column.row_bytes >= 0;
+    }
+  }
 
   void own_context() noexcept { loan_.take({table_.context, table_.destroy}); }
 
@@ -118,29 +123,43 @@ class Reader final : public Source {
     bool borrowed = false;
     for (int64_t row = first; row < first + count; ++row) {
       const auto record = static_cast<size_t>(row - first);
+      const ReaderCell* const cells = &memory.cells[record * field_count()];
       const char* text = memory.messages.data() + record * kReaderMessageBytes;
       if (code != 0) {
         fail_row(run, row, code, *text != 0 ? text : memory.messages.data());
-      } else {
-        borrowed = take_row(run, row, &memory.cells[record * field_count()], text) || borrowed;
+      } else if (!dense_ || !as_asked(cells)) {
+        borrowed = take_row(run, row, cells, text) || borrowed;
       }
     }
     return borrowed;
   }
 
+  // Of dense fields: that nothing has to be looked at, as in nearly all rows; the values are where the cells said.
+  bool as_asked(const ReaderCell* cells) const {
+    const int64_t* const row_bytes = row_bytes_.data();
+    uint64_t other = 0;
+    for (size_t f = 0, fields = row_bytes_.size(); f < fields; ++f) {
+      other |= static_cast<uint32_t>(cells[f].status) | static_cast<uint64_t>(cells[f].bytes ^ row_bytes[f]) |
+               reinterpret_cast<uintptr_t>(cells[f].borrowed);
+    }
+    return other == 0;
+  }
+
   ReaderRequest ask(const Run& run, int64_t first, int64_t count, CallMemory& memory) const {
-    ReaderCell* cell = memory.cells.data();
-    for (int64_t row = first; row < first + count; ++row) {
-      for (size_t f = 0; f < field_count(); ++f) {
-        const int64_t row_bytes = schema_.columns[f].row_bytes;
-        *cell++ = {
-            .data = const_cast<std::byte*>(run.columns[f].data[row]),
-            .capacity = row_bytes >= 0 ? row_bytes : capacity(schema_.fields[f], run.max_bytes_per_sample),
-            .bytes = std::max<int64_t>(row_bytes, 0),
-            .borrowed = nullptr,
-            .status = 0,
-            .reserved32 = 0,
-            .reserved = {}};
+    const size_t fields = field_count();
+    for (size_t f = 0; f < fields; ++f) {
+      const int64_t row_bytes = row_bytes_[f];
+      const int64_t room = row_bytes >= 0 ? row_bytes : capacity(schema_.fields[f], run.max_bytes_per_sample);
+      const std::byte* const* const data = run.columns[f].data + first;
+      ReaderCell* cell = memory.cells.data() + f;
+      for (int64_t record = 0; record < count; ++record, cell += fields) {
+        *cell = {.data = const_cast<std::byte*>(data[record]),
+                 .capacity = room,
+                 .bytes = std::max<int64_t>(row_bytes, 0),
+                 .borrowed = nullptr,
+                 .status = 0,
+                 .reserved32 = 0,
+                 .reserved = {}};
       }
     }
     std::memset(memory.messages.data(), 0, static_cast<size_t>(count) * kReaderMessageBytes);
@@ -225,7 +244,9 @@ class Reader final : public Source {
   }
 
   Schema schema_;
-  ReaderTable table_;  // block_ends: those of block_ends_
+  std::vector<int64_t> row_bytes_;  // of each column; -1: ragged
+  bool dense_ = true;               // none is
+  ReaderTable table_;               // block_ends: those of block_ends_
   Block block_ends_;
   HostLoan loan_;
 };
