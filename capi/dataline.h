@@ -622,6 +622,11 @@ typedef struct dl_reader {
   /* so many blocks the reader can keep open; reading a record of one more costs as much as opening it again. 0: any number.
    * shuffle=window opens fewer at a time: shuffle_blocks is at most a quarter of it, and at least 1 */
   int64_t held_blocks;
+  /* 1: a call takes as long as copying its records does, and now and then some milliseconds; it waits for nothing but this
+   * machine's storage. A consumer that waits for a batch then calls `read` too, in its own thread, so that its deadline may be
+   * late by one call, and workers take whole batches. 0: only workers call it */
+  int32_t prompt;
+  int32_t reserved32; /* zero */
 } dl_reader;
 /* A dataset over the reader, whose table is copied. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options,

@@ -31,7 +31,7 @@ int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int
     return std::max<int64_t>(kAloneRunBytes / std::max<int64_t>(row_bytes, 1), 1);
   if (workers == 0) return kMaxRunRecords;
   // The host's reader may be slow: its rows are shared among the workers.
-  if (pipeline.calls_host) return std::max<int64_t>((max_rows + workers - 1) / workers, 1);
+  if (pipeline.waits_for_host) return std::max<int64_t>((max_rows + workers - 1) / workers, 1);
   const int64_t threads = std::min<int64_t>(workers + 1, available_cpus());
   return copied_records_of_run(max_rows, row_bytes, threads, config.start_depth);
 }
@@ -138,6 +138,7 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, con
         std::clamp<int64_t>(kRunScratchBytes / pipeline.record_scratch_bytes, 1, kMaxRunRecords);
   }
   pipeline.calls_host = pipeline.source->calls_host();
+  pipeline.waits_for_host = pipeline.calls_host && !pipeline.source->host_is_prompt();
   pipeline.run_records = std::min(pipeline.run_records, records_of_run(pipeline, config, max_rows));
   return pipeline;
 }

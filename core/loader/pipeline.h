@@ -92,14 +92,15 @@ struct Pipeline {
   int64_t program_scratch_bytes = 0;  // maximum of the programs
   int64_t state_bytes = 0;            // of the programs of `passes`, per thread that fills
   int64_t run_records = kMaxRunRecords;
-  bool heavy = false;          // a row takes hundreds of microseconds or more (Program::heavy)
-  bool calls_host = false;     // copied from the source, which is released when the loader stops
-  bool wants_kernels = false;  // work is the host's because the device has no kernels
+  bool heavy = false;           // a row takes hundreds of microseconds or more (Program::heavy)
+  bool calls_host = false;      // copied from the source, which is released when the loader stops
+  bool waits_for_host = false;  // such a call may take long: Source::host_is_prompt()
+  bool wants_kernels = false;   // work is the host's because the device has no kernels
 
   // Whether a waiting consumer may fill rows, beside that many workers: not if it could miss its deadline doing so.
-  bool consumer_fills(int64_t workers) const { return workers == 0 || (!heavy && !calls_host); }
+  bool consumer_fills(int64_t workers) const { return workers == 0 || (!heavy && !waits_for_host); }
   // Whether threads share a batch although each could fill its own: if a batch takes long.
-  bool shares_batches() const { return heavy || calls_host; }
+  bool shares_batches() const { return heavy || waits_for_host; }
 };
 
 // What the transforms of a loader are compiled with; borrows both.

@@ -188,6 +188,8 @@ class Source {
   virtual const Mix* mix() const { return nullptr; }
   // True when records come from the host's callbacks, which may block indefinitely.
   virtual bool calls_host() const { return false; }
+  // Of those: whether the host has said that they do not, so that a consumer that waits for a batch may make the calls too.
+  virtual bool host_is_prompt() const { return false; }
 };
 
 using SourceRef = std::shared_ptr<const Source>;
@@ -257,6 +259,7 @@ class ForwardSource : public Source {
   const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }
   bool calls_host() const override { return source_->calls_host(); }
+  bool host_is_prompt() const override { return source_->host_is_prompt(); }
 
  protected:
   explicit ForwardSource(SourceRef source) : source_(std::move(source)) {}

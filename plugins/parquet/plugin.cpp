@@ -62,6 +62,7 @@ dl_status make_dataset(std::unique_ptr<Dataset> made, const dl_options* options,
   reader.block_count = static_cast<int64_t>(made->block_ends().size());
   reader.block_ends = made->block_ends().data();
   reader.held_blocks = made->held_groups();
+  reader.prompt = 1;
   const dl_status status = library.from_reader(&reader, options, out, error);
   if (status == DL_OK) static_cast<void>(made.release());  // destroy_dataset has it
   return status;

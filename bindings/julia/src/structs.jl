@@ -146,6 +146,8 @@ struct CReader
     block_count::Int64
     block_ends::Ptr{Int64}
     held_blocks::Int64
+    prompt::Int32
+    reserved32::Int32
 end
 
 struct CStats

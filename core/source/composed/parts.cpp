@@ -134,6 +134,11 @@ bool Composed::calls_host() const {
   return std::any_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.source->calls_host(); });
 }
 
+bool Composed::host_is_prompt() const {
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [](const Part& p) { return !p.source->calls_host() || p.source->host_is_prompt(); });
+}
+
 int64_t Composed::held_blocks() const {
   int64_t least = kAnyBlocks;
   for (const Part& part : parts_) least = std::min(least, part.source->held_blocks());

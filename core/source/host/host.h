@@ -163,6 +163,7 @@ struct ReaderTable {
   int64_t block_count = 0;
   const int64_t* block_ends = nullptr;
   int64_t held_blocks = 0;  // Source::held_blocks(); 0: any number
+  bool prompt = false;      // Source::host_is_prompt()
 };
 
 // kInvalidArgument for a null `read`, a negative count, blocks that do not cover the records, or fields that check_host_fields()

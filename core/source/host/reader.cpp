@@ -76,6 +76,7 @@ class Reader final : public Source {
   }
   Place place_of(int64_t index, size_t) const override { return {"", concat("reader: sample ", index)}; }
   bool calls_host() const override { return true; }
+  bool host_is_prompt() const override { return table_.prompt; }
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
     if (table_.block_ends == nullptr) return Source::append_blocks(block_bytes, ends);
     const int64_t begin = ends.empty() ? 0 : ends.back();

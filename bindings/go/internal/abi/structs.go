@@ -163,6 +163,8 @@ type Reader struct {
 	BlockCount  int64
 	BlockEnds   *int64
 	HeldBlocks  int64
+	Prompt      int32
+	Reserved32  int32
 }
 
 // Stats is dl_stats.

@@ -358,6 +358,13 @@ structs! {
         /// again. 0: any number. shuffle=window opens fewer at a time: shuffle_blocks is at most a quarter of
         /// it, and at least 1
         held_blocks: i64,
+        /// 1: a call takes as long as copying its records does, and now and then some milliseconds; it waits
+        /// for nothing but this machine's storage. A consumer that waits for a batch then calls `read` too,
+        /// in its own thread, so that its deadline may be late by one call, and workers take whole batches.
+        /// 0: only workers call it
+        prompt: i32,
+        /// zero
+        reserved32: i32,
     }
 
     /// Counters since create. delivered + skipped + dropped = the rank's slots of the epochs so far.
