@@ -600,8 +600,8 @@ static inline dl_reader_cell* dl_reader_cell_at(const dl_reader_request* request
 #endif
 }
 
-/* Records from the host's own code. `read` is called from worker threads (with num_workers=0 from the thread in
- * dl_loader_next), concurrently. It returns 0, or another value when all records of the call are bad.
+/* Records from the host's own code. `read` is called from worker threads, concurrently; with num_workers=0 from the thread
+ * in dl_loader_next, with `prompt` from both. It returns 0, or another value when all records of the call are bad.
  * `fields` is the schema (name, kind, dtype, rank, shape without the batch dim, axes; of a ragged field, bytes is its
  * maximum, 0 where that is not known). `destroy` (may be NULL) is called once, when `read` will not be called again and
  * nothing borrowed is read any more. */
@@ -626,7 +626,7 @@ typedef struct dl_reader {
    * machine's storage. A consumer that waits for a batch then calls `read` too, in its own thread, so that its deadline may be
    * late by one call, and workers take whole batches. 0: only workers call it */
   int32_t prompt;
-  int32_t reserved32; /* zero */
+  int32_t reserved; /* zero */
 } dl_reader;
 /* A dataset over the reader, whose table is copied. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options,

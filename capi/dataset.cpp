@@ -94,6 +94,7 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
     DL_REQUIRE(reader);
     DL_ASSIGN_OR_RETURN(const dl_reader given, read_struct(*reader));
     if (given.fields == nullptr) return null_argument("dl_reader.fields");
+    DL_RETURN_IF_ERROR(check_reserved<dl_reader>("reserved", given.reserved == 0));
     DL_ASSIGN_OR_RETURN(std::vector<Field> fields, read_fields(given.fields, given.field_count));
     ReaderTable table;
     table.context = given.context;

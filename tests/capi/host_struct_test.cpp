@@ -196,6 +196,10 @@ TEST(HostStruct, AReaderAndItsFieldsMayBeLonger) {
       static_cast<const int64_t*>(dl_view_at(dl_batch_views(got.batch.get(), nullptr), 1)->data);
   EXPECT_EQ(squares[19], 361);
 
+  reader.reserved = 1;
+  EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_ERR_UNSUPPORTED);
+  EXPECT_NE(std::string(error.message).find("dl_reader: reserved"), std::string::npos) << error.message;
+  reader.reserved = 0;
   fields[1].reserved[2] = 5;
   EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_ERR_UNSUPPORTED);
   EXPECT_NE(std::string(error.message).find("dl_view: reserved"), std::string::npos) << error.message;

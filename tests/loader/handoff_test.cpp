@@ -1,5 +1,5 @@
 // The hand-off between workers and consumers under changing pace: nothing is lost, nobody sleeps for ever, and the
-// host's reader is called by workers only.
+// host's reader is called by workers only unless it is prompt.
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
@@ -29,7 +29,8 @@ struct Pace {
   int64_t batch_size;
   int workers, depth;
   int longest_pause_us;  // of the consumer, drawn anew for each batch
-  bool reader = false;   // whose records a consumer never helps with
+  bool reader = false;   // whose records a consumer never helps with,
+  bool prompt = false;   // unless it is this
 };
 
 class Handoff : public ::testing::TestWithParam<Pace> {};
@@ -40,6 +41,7 @@ TEST_P(Handoff, NoBatchIsLateForEverWhateverThePace) {
   const Pace& pace = GetParam();
   const int64_t steps = 3;
   TestReader reader;
+  reader.prompt = pace.prompt ? 1 : 0;
   const int64_t samples = pace.batch_size * steps;
   const Loader loader = make_loader(pace.reader ? reader.dataset(samples) : counting_dataset(samples),
                                     {{"batch_size", std::to_string(pace.batch_size)},
@@ -66,12 +68,15 @@ INSTANTIATE_TEST_SUITE_P(Paces, Handoff,
                                            Pace{8192, 2, 4, 20}, Pace{8192, 3, 2, 0}, Pace{64, 1, 4, 0},
                                            Pace{64, 1, 4, 200}, Pace{64, 2, 1, 5}, Pace{64, 4, 8, 100},
                                            Pace{8192, 1, 4, 0, true}, Pace{8192, 1, 4, 60, true},
-                                           Pace{8192, 2, 2, 40, true}, Pace{64, 2, 4, 10, true}),
+                                           Pace{8192, 2, 2, 40, true}, Pace{64, 2, 4, 10, true},
+                                           Pace{8192, 1, 4, 0, true, true}, Pace{64, 2, 2, 20, true, true}),
                          [](const auto& name) {
                            const Pace& p = name.param;
                            return "batch" + std::to_string(p.batch_size) + "_workers" +
                                   std::to_string(p.workers) + "_depth" + std::to_string(p.depth) + "_pause" +
-                                  std::to_string(p.longest_pause_us) + (p.reader ? "_reader" : "");
+                                  std::to_string(p.longest_pause_us) + (p.prompt   ? "_prompt_reader"
+                                   : p.reader ? "_reader"
+                                              : "");
                          });
 
 TEST(HandoffToMany, ConsumersShareTheEpochAndEachBatchGoesToOne) {
@@ -116,6 +121,25 @@ TEST(HandoffOfAReader, IsCalledByWorkersOnlyUnlessThereAreNone) {
     }
     EXPECT_EQ(callers.count(std::this_thread::get_id()), *workers == '0' ? 1u : 0u) << workers;
   }
+}
+
+// The worker's call lasts until the consumer has made one.
+TEST(HandoffOfAReader, ThatIsPromptIsCalledByAWaitingConsumerToo) {
+  TestReader reader;
+  reader.prompt = 1;
+  const std::thread::id consumer = std::this_thread::get_id();
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool consumer_called = false;
+  reader.before = [&](const int64_t*, int64_t) {
+    std::unique_lock lock(mutex);
+    if (std::this_thread::get_id() == consumer) consumer_called = true;
+    changed.notify_all();
+    changed.wait_for(lock, std::chrono::seconds(20), [&] { return consumer_called; });
+  };
+  const Loader loader = make_loader(reader.dataset(64), {{"batch_size", "8"}, {"num_workers", "1"}});
+  EXPECT_EQ(epoch_samples(loader).size(), 64u);
+  EXPECT_TRUE(consumer_called);
 }
 
 // The reader may be slow: the batch that the consumer waits for is read by all workers at once, and not the next one by

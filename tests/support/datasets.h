@@ -66,7 +66,8 @@ inline dl_view field_of(const char* name, int32_t dtype, const std::vector<int64
 
 inline Dataset reader_dataset(const std::vector<dl_view>& fields, int64_t n,
                               int32_t (*read)(void* context, dl_reader_request* request),
-                              void* context = nullptr, void (*destroy)(void* context) = nullptr) {
+                              void* context = nullptr, void (*destroy)(void* context) = nullptr,
+                              int32_t prompt = 0) {
   dl_reader reader = {};
   reader.struct_size = sizeof reader;
   reader.field_count = static_cast<int32_t>(fields.size());
@@ -75,6 +76,7 @@ inline Dataset reader_dataset(const std::vector<dl_view>& fields, int64_t n,
   reader.context = context;
   reader.read = read;
   reader.destroy = destroy;
+  reader.prompt = prompt;
   Error error;
   dl_dataset* dataset = nullptr;
   EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &dataset, &error), DL_OK) << error.message;
@@ -88,10 +90,12 @@ struct TestReader {
   std::function<void(const int64_t* indices, int64_t count)> before = [](const int64_t*, int64_t) {};
   std::atomic<int64_t> records_read{0};
   std::atomic<int64_t> destroyed{0};
+  int32_t prompt = 0;
 
   Dataset dataset(int64_t n) {
     return reader_dataset({field_of("data", DL_DTYPE_U64)}, n, &TestReader::read, this,
-                          [](void* context) { static_cast<TestReader*>(context)->destroyed.fetch_add(1); });
+                          [](void* context) { static_cast<TestReader*>(context)->destroyed.fetch_add(1); },
+                          prompt);
   }
 
  private:

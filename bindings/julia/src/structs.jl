@@ -147,7 +147,7 @@ struct CReader
     block_ends::Ptr{Int64}
     held_blocks::Int64
     prompt::Int32
-    reserved32::Int32
+    reserved::Int32
 end
 
 struct CStats

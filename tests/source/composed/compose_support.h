@@ -47,7 +47,7 @@ inline SourceRef texts(uint16_t tag, int64_t count) {
 }
 
 // The same rows as texts(), from callbacks: they need scratch, and every index that `bad` names fails.
-inline SourceRef read_texts(uint16_t tag, int64_t count, int64_t bad = -1) {
+inline SourceRef read_texts(uint16_t tag, int64_t count, int64_t bad = -1, bool prompt = false) {
   struct Context {
     uint16_t tag;
     int64_t bad;
@@ -55,6 +55,7 @@ inline SourceRef read_texts(uint16_t tag, int64_t count, int64_t bad = -1) {
   ReaderTable table;
   table.context = new Context{tag, bad};
   table.record_count = count;
+  table.prompt = prompt;
   table.read = [](void* context, ReaderRequest* request) {
     auto* self = static_cast<Context*>(context);
     ReaderCell* cells = request->cells;

@@ -55,6 +55,15 @@ TEST(Concat, NeighboursInOneShardStayContiguous) {
   EXPECT_FALSE(run.columns[0].contiguous);
 }
 
+TEST(Concat, IsPromptIfAllPartsThatCallTheHostAre) {
+  const SourceRef prompt = read_texts(0, 9, -1, true), slow = read_texts(0, 9);
+  EXPECT_TRUE(concat_of({texts(0, 4), prompt, prompt})->host_is_prompt());
+  EXPECT_FALSE(concat_of({prompt, slow})->host_is_prompt());
+  const std::vector<int64_t> indices = {0, 3};
+  const auto memory = HostMemory::create({});
+  EXPECT_TRUE(subset_source(prompt, indices, {}, *memory).take()->host_is_prompt());
+}
+
 TEST(Concat, EmptyPartsTakeNoIndices) {
   SourceRef source =
       concat_of({numbered(0, 0), numbered(1, 3), numbered(2, 0), numbered(3, 2), numbered(4, 0)});

@@ -26,6 +26,18 @@ TEST_F(ReaderTest, RecordsAreReadInRunsOfAtMostSixtyFour) {
   }
 }
 
+TEST_F(ReaderTest, IsPromptWhenItSaysSo) {
+  host_.read = read_ids;
+  for (const bool prompt : {false, true}) {
+    ReaderTable table = host_.table(100);
+    table.prompt = prompt;
+    SourceRef source =
+        reader_source({dense_field("id", DType::kI64, {})}, std::move(table), *HostMemory::create({})).take();
+    EXPECT_TRUE(source->calls_host());
+    EXPECT_EQ(source->host_is_prompt(), prompt);
+  }
+}
+
 TEST_F(ReaderTest, CellsSayTheirRoomAndAreAligned) {
   SourceRef source = make([](ReaderRequest& request) {
     EXPECT_EQ(request.struct_size, sizeof(ReaderRequest));

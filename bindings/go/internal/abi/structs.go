@@ -164,7 +164,7 @@ type Reader struct {
 	BlockEnds   *int64
 	HeldBlocks  int64
 	Prompt      int32
-	Reserved32  int32
+	Reserved    int32
 }
 
 // Stats is dl_stats.

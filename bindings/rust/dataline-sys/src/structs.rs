@@ -331,11 +331,12 @@ structs! {
         reserved: [u64; 4],
     }
 
-    /// Records from the host's own code. `read` is called from worker threads (with num_workers=0 from the
-    /// thread in dl_loader_next), concurrently. It returns 0, or another value when all records of the call
-    /// are bad. `fields` is the schema (name, kind, dtype, rank, shape without the batch dim, axes; of a
-    /// ragged field, bytes is its maximum, 0 where that is not known). `destroy` (may be NULL) is called
-    /// once, when `read` will not be called again and nothing borrowed is read any more.
+    /// Records from the host's own code. `read` is called from worker threads, concurrently; with
+    /// num_workers=0 from the thread in dl_loader_next, with `prompt` from both. It returns 0, or another
+    /// value when all records of the call are bad. `fields` is the schema (name, kind, dtype, rank, shape
+    /// without the batch dim, axes; of a ragged field, bytes is its maximum, 0 where that is not known).
+    /// `destroy` (may be NULL) is called once, when `read` will not be called again and nothing borrowed is
+    /// read any more.
     struct dl_reader {
         struct_size: u32,
         field_count: i32,
@@ -364,7 +365,7 @@ structs! {
         /// 0: only workers call it
         prompt: i32,
         /// zero
-        reserved32: i32,
+        reserved: i32,
     }
 
     /// Counters since create. delivered + skipped + dropped = the rank's slots of the epochs so far.

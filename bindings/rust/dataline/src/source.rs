@@ -113,7 +113,7 @@ fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
             block_ends: ptr::null(),
             held_blocks: 0,
             prompt: 0,
-            reserved32: 0,
+            reserved: 0,
         };
         // SAFETY: the schema lives for the call, the reader until it is released.
         Dataset::made(|out, error| unsafe { sys::dl_dataset_from_reader(&table, options, out, error) })
