@@ -30,6 +30,8 @@ missing_libraries() {
   has_header spng.h || say libspng-dev
   has_header webp/decode.h || say libwebp-dev
   has_header libdeflate.h || say libdeflate-dev
+  has_header zstd.h || say libzstd-dev
+  has_header lz4frame.h || say liblz4-dev
   has_header mimalloc.h || say libmimalloc-dev
 }
 

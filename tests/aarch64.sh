@@ -19,7 +19,7 @@ fi
 
 build=$PWD/build/aarch64
 sysroot=$build/sysroot
-bindings/cpp/packages/portable/unpacked.sh "$sysroot" arm64 libc6-dev libhwy-dev libdeflate-dev libjpeg62-turbo-dev libspng-dev \
+bindings/cpp/packages/portable/unpacked.sh "$sysroot" arm64 libc6-dev libhwy-dev libdeflate-dev libzstd-dev liblz4-dev libjpeg62-turbo-dev libspng-dev \
   libwebp-dev libgmock-dev libgtest-dev || exit $?
 cat >"$build/toolchain.cmake" <<CMAKE
 set(CMAKE_SYSTEM_NAME Linux)

@@ -37,7 +37,7 @@ suite=$DATALINE_COMPILERS_SUITE me=compilers cache=''
 . "$root/tests/support/bare_system.sh"
 system here
 inside here root apt-get install -y -qq --no-install-recommends cmake ninja-build pkg-config libhwy-dev libjpeg62-turbo-dev libspng-dev libwebp-dev \
-  libdeflate-dev >"$scratch/install.log" 2>&1 || { tail -n 5 "$scratch/install.log"; fail "CMake and the optional libraries cannot be installed"; }
+  libdeflate-dev libzstd-dev liblz4-dev >"$scratch/install.log" 2>&1 || { tail -n 5 "$scratch/install.log"; fail "CMake and the optional libraries cannot be installed"; }
 
 mkdir -p "$scratch/here/host"
 awk '/^```c$/ { on = 1; next } /^```$/ { if (on) exit } on' "$root/docs/pages/quickstart/c.md" >"$scratch/here/host/host.c"

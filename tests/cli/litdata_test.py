@@ -89,11 +89,15 @@ class AgainstLitData(ShellTest):
             self.assertEqual(got, self.read(name), name)
         self.assertEqual(self.ok("cat", "litdata:tokens", "--field", "tokens", "--max-bytes-per-sample", "4MiB"), self.read("tokens.blocks"))
 
-    def test_a_bare_directory_is_known_and_pickles_and_compressed_sets_are_refused_with_what_to_do(self):
+    def test_compressed_chunks_are_inflated(self):
+        self.assertEqual(self.ok("cat", "litdata:small", "--field", "n"), b"".join(i.to_bytes(8, "little") for i in range(5)))
+        rows = b"".join(i.to_bytes(8, "little") * 1000 for i in range(5))
+        self.assertEqual(self.ok("cat", "litdata:small", "--field", "row"), rows)
+
+    def test_a_bare_directory_is_known_and_pickles_are_refused_with_what_to_do(self):
         self.ok("info", "tokens")
         self.fails(1, "info", "litdata:set", says="field 'list': data_format 'json' is not read")
         self.fails(1, "info", "litdata:set?fields=n,any", says="field 'any': data_format 'pickle': a pickle runs code .*`fields`")
-        self.fails(1, "info", "litdata:small", says="is not read: decompress it")
 
 
 if __name__ == "__main__":

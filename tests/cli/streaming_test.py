@@ -31,8 +31,10 @@ def sample(i):
 with MDSWriter(out=folder + "/set", columns=columns, size_limit=1 << 20) as out:
     for i in range(300):
         out.write(sample(i))
-with MDSWriter(out=folder + "/small", columns={"text": "str", "n": "int"}, compression="gz") as out:
-    out.write({"text": "x", "n": 1})
+for codec in ("gz", "zstd:3", "br"):
+    with MDSWriter(out=folder + "/" + codec[:2], columns={"text": "str", "n": "int"}, compression=codec, size_limit=1 << 12) as out:
+        for i in range(1000):
+            out.write({"text": "x" * (i % 9), "n": i})
 read = LocalDataset(folder + "/set")
 for name in columns:
     with open(f"{folder}/{name}.bytes", "wb") as file:
@@ -81,9 +83,15 @@ class AgainstStreaming(ShellTest):
             got = self.ok("cat", f"mds:set?fields={fields}", "--field", name[:-6], "--max-bytes-per-sample", "4MiB")
             self.assertEqual(got, self.read(name), name)
 
-    def test_a_pickle_and_a_compressed_set_are_refused_with_what_to_do(self):
+    def test_compressed_sets_are_inflated(self):
+        numbers = b"".join(i.to_bytes(8, "little") for i in range(1000))
+        for codec in ("gz", "zs"):
+            self.assertEqual(self.ok("cat", f"mds:{codec}", "--field", "n"), numbers, codec)
+            self.assertEqual(len(self.ok("cat", f"mds:{codec}", "--field", "text")), sum(i % 9 for i in range(1000)), codec)
+
+    def test_a_pickle_and_an_unknown_codec_are_refused_with_what_to_do(self):
         self.fails(1, "info", "mds:set", says="column 'any': encoding 'pkl': a pickle runs code .*`fields`")
-        self.fails(1, "info", "mds:small", says="is not read: decompress it")
+        self.fails(1, "info", "mds:br", says="is not read, .*decompress it")
 
 
 if __name__ == "__main__":

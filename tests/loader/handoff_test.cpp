@@ -74,7 +74,8 @@ INSTANTIATE_TEST_SUITE_P(Paces, Handoff,
                            const Pace& p = name.param;
                            return "batch" + std::to_string(p.batch_size) + "_workers" +
                                   std::to_string(p.workers) + "_depth" + std::to_string(p.depth) + "_pause" +
-                                  std::to_string(p.longest_pause_us) + (p.prompt   ? "_prompt_reader"
+                                  std::to_string(p.longest_pause_us) +
+                                  (p.prompt   ? "_prompt_reader"
                                    : p.reader ? "_reader"
                                               : "");
                          });

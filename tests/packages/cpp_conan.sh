@@ -24,7 +24,7 @@ CMakeToolchain
 CONAN
   cat >"$at/first.sh" <<'SH'
 set -e
-apt-get install -y -qq --no-install-recommends python3-venv g++ cmake make libdeflate-dev libhwy-dev libjpeg62-turbo-dev libspng-dev libwebp-dev >/dev/null
+apt-get install -y -qq --no-install-recommends python3-venv g++ cmake make libdeflate-dev libhwy-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libzstd-dev liblz4-dev >/dev/null
 python3 -m venv venv
 venv/bin/pip install -q conan==2.34.0
 export PATH=$PWD/venv/bin:$PATH

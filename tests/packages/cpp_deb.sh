@@ -19,7 +19,7 @@ try_cpp_deb() {
   sed -i "s/apt-get install/apt-get install -y -qq/" "$at/first.sh"
   cat >"$at/more.sh" <<'SH'
 set -e
-apt-get install -y -qq --no-install-recommends ./dataline_*.deb cmake make libdeflate-dev libjpeg62-turbo-dev libspng-dev libwebp-dev >/dev/null
+apt-get install -y -qq --no-install-recommends ./dataline_*.deb cmake make libdeflate-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libzstd-dev liblz4-dev >/dev/null
 for shared in ON OFF; do
   cmake -B "build-$shared" -DBUILD_SHARED_LIBS=$shared >/dev/null
   cmake --build "build-$shared" >/dev/null

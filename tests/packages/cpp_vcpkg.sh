@@ -14,9 +14,9 @@ try_cpp_vcpkg() {
   cpp_host "$at"
   cat >"$at/first.sh" <<'SH'
 set -e
-apt-get install -y -qq --no-install-recommends g++ cmake ninja-build libdeflate-dev libhwy-dev libjpeg62-turbo-dev libspng-dev libwebp-dev >/dev/null
+apt-get install -y -qq --no-install-recommends g++ cmake ninja-build libdeflate-dev libhwy-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libzstd-dev liblz4-dev >/dev/null
 version=$(sed -n 's/.*"version": "\(.*\)".*/\1/p' dataline/vcpkg.json)
-cmake -DCURRENT_PORT_DIR="$PWD/dataline" -DINTO="$PWD" -DVERSION="$version" '-DFEATURES=deflate;jpeg;png;webp' -P vcpkg_run.cmake >port.log 2>&1 ||
+cmake -DCURRENT_PORT_DIR="$PWD/dataline" -DINTO="$PWD" -DVERSION="$version" '-DFEATURES=deflate;jpeg;lz4;png;webp;zstd' -P vcpkg_run.cmake >port.log 2>&1 ||
   { tail -n 40 port.log; exit 1; }
 cmake -G Ninja -B build -DCMAKE_PREFIX_PATH="$PWD/packages" -DBUILD_SHARED_LIBS=OFF >/dev/null # static triplets get the shared library too
 cmake --build build >/dev/null

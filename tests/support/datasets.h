@@ -93,9 +93,9 @@ struct TestReader {
   int32_t prompt = 0;
 
   Dataset dataset(int64_t n) {
-    return reader_dataset({field_of("data", DL_DTYPE_U64)}, n, &TestReader::read, this,
-                          [](void* context) { static_cast<TestReader*>(context)->destroyed.fetch_add(1); },
-                          prompt);
+    return reader_dataset(
+        {field_of("data", DL_DTYPE_U64)}, n, &TestReader::read, this,
+        [](void* context) { static_cast<TestReader*>(context)->destroyed.fetch_add(1); }, prompt);
   }
 
  private:

@@ -27,7 +27,7 @@ for tool in cc c++ ar ranlib; do
 done
 
 options=()
-for option in HIGHWAY LIBJPEG LIBSPNG LIBWEBP LIBDEFLATE MIMALLOC CUDA; do options+=("-DDATALINE_WITH_$option=OFF"); done
+for option in HIGHWAY LIBJPEG LIBSPNG LIBWEBP LIBDEFLATE LIBZSTD LIBLZ4 MIMALLOC CUDA; do options+=("-DDATALINE_WITH_$option=OFF"); done
 cmake -S "$root" -B "$build/tree" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER="$build/bin/cc" -DCMAKE_CXX_COMPILER="$build/bin/c++" \
   -DCMAKE_AR="$build/bin/ar" -DCMAKE_RANLIB="$build/bin/ranlib" -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DDATALINE_TESTS=OFF -DDATALINE_BENCH=OFF \
   -DDATALINE_EXAMPLES=OFF -DDATALINE_CLI=OFF "${options[@]}" >"$build/log" 2>&1 || { tail -n 20 "$build/log"; fail "configuring failed"; }

@@ -40,7 +40,7 @@ describe(RUNTIME "data-loading runtime for machine-learning training" "This pack
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libdataline-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${package_library} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
-set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "libdeflate-dev, libjpeg62-turbo-dev | libjpeg-dev, libspng-dev, libwebp-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "libdeflate-dev, libjpeg62-turbo-dev | libjpeg-dev, liblz4-dev, libspng-dev, libwebp-dev, libzstd-dev")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "pkg-config, cmake")
 set(CPACK_DEBIAN_DEV_PACKAGE_MULTIARCH same)
 describe(DEV "data-loading runtime for machine-learning training (development)"

@@ -13,7 +13,7 @@ command -v dpkg-query >/dev/null || { echo "skipped: Debian's packages can only 
 
 "$root/core/setup.sh"
 # dpkg-shlibdeps is in dpkg-dev. The libraries decide what the package can do: none may be missing.
-for package in dpkg-dev git libdeflate-dev libhwy-dev libmimalloc-dev libspng-dev libwebp-dev; do
+for package in dpkg-dev git libdeflate-dev libhwy-dev liblz4-dev libmimalloc-dev libspng-dev libwebp-dev libzstd-dev; do
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) != installed ]] || continue
   apt-get install -y -qq --no-install-recommends "$package" </dev/null >/dev/null || {
     echo "deb.sh: please install $package" >&2
@@ -27,7 +27,7 @@ if command -v ccache >/dev/null; then launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccac
 # With kernels for GPUs where a compiler for them is; else the library says what is missing.
 if nvcc=$("$root/core/device/kernels/toolkit.sh" --no-install 2>/dev/null); then kernels=(-DDATALINE_NVCC="$nvcc"); fi
 features=()
-for feature in HIGHWAY MIMALLOC LIBDEFLATE LIBJPEG LIBSPNG LIBWEBP; do features+=("-DDATALINE_WITH_$feature=ON"); done
+for feature in HIGHWAY MIMALLOC LIBDEFLATE LIBZSTD LIBLZ4 LIBJPEG LIBSPNG LIBWEBP; do features+=("-DDATALINE_WITH_$feature=ON"); done
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_SKIP_INSTALL_RPATH=ON \
   -DDATALINE_DEB=ON -DDATALINE_TESTS=OFF -DDATALINE_EXAMPLES=OFF -DDATALINE_BENCH=OFF -DDATALINE_CLI=ON "${features[@]}" \
   "${launcher[@]}" "${kernels[@]}" "$@" >"$build.log" || { cat "$build.log"; exit 1; }

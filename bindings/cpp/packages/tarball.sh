@@ -61,11 +61,13 @@ feature() { features+=("-DDATALINE_WITH_$1=ON" "-DDATALINE_$1_INCLUDE=$libraries
 feature HIGHWAY
 feature MIMALLOC "$lib/libmimalloc.a"
 feature LIBDEFLATE "$lib/libdeflate.a"
+feature LIBZSTD "$lib/libzstd.a"
+feature LIBLZ4 "$lib/liblz4.a"
 feature LIBJPEG "$lib/libjpeg.a"
 feature JPEG_HUFFMAN
 feature LIBSPNG "$lib/libspng.a;$lib/libz.a"
 feature LIBWEBP "$lib/libwebpdecoder.a"
-inside="$lib/libmimalloc.a;$lib/libdeflate.a;$lib/libjpeg.a;$lib/libspng.a;$lib/libz.a;$lib/libwebpdecoder.a"
+inside="$lib/libmimalloc.a;$lib/libdeflate.a;$lib/libzstd.a;$lib/liblz4.a;$lib/libjpeg.a;$lib/libspng.a;$lib/libz.a;$lib/libwebpdecoder.a"
 inside+=";$("${cross}gcc" -print-file-name=libstdc++.a);$lib/libold_glibc.a"
 # Atomics call libgcc's functions on aarch64, which the libgcc of gcc 9 and older does not have.
 [[ $arch != aarch64 ]] || inside+=";$("${cross}gcc" -print-libgcc-file-name)"
@@ -102,7 +104,7 @@ python3 "$root/tests/law/check_symbols.py" "$root/capi/dataline.h" "$root/capi/a
   fail "the libraries show other names than capi/abi/symbols.txt (above)"
 if grep -rlF "$root" "$prefix"; then fail "paths of this machine are in the files above"; fi
 "${run[@]}" "$prefix/bin/dataline" version >"$build/version"
-for name in highway mimalloc libdeflate libjpeg jpeg_huffman libspng libwebp; do
+for name in highway mimalloc libdeflate libzstd liblz4 libjpeg jpeg_huffman libspng libwebp; do
   grep -qw "$name" "$build/version" || fail "the library is without $name"
 done
 

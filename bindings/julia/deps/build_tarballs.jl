@@ -35,6 +35,7 @@ cmake -S dataline -B build -G Ninja -DCMAKE_INSTALL_PREFIX=$prefix -DCMAKE_INSTA
     -DDATALINE_WITH_HIGHWAY=ON -DDATALINE_HIGHWAY_INCLUDE=$highway \
     -DDATALINE_WITH_LIBSPNG=ON -DDATALINE_LIBSPNG_INCLUDE=$spng/spng -DDATALINE_LIBSPNG_LIBRARY="$PWD/libspng.a;$libdir/libz.so" \
     -DDATALINE_WITH_LIBJPEG=ON -DDATALINE_WITH_JPEG_HUFFMAN=OFF -DDATALINE_WITH_LIBWEBP=ON -DDATALINE_WITH_LIBDEFLATE=ON \
+    -DDATALINE_WITH_LIBZSTD=ON -DDATALINE_WITH_LIBLZ4=ON \
     -DDATALINE_WITH_MIMALLOC=OFF -DDATALINE_WITH_CUDA=OFF
 cmake --build build --parallel $nproc
 cmake --install build
@@ -47,7 +48,9 @@ products = [LibraryProduct("libdataline", :libdataline)]
 
 dependencies = [
     Dependency("JpegTurbo_jll"),
+    Dependency("Lz4_jll"),
     Dependency("Zlib_jll"),
+    Dependency("Zstd_jll"),
     Dependency("libdeflate_jll"),
     Dependency("libwebp_jll"),
 ]

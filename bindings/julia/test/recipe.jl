@@ -64,6 +64,7 @@ if isfile(RECIPE) && isfile(joinpath(CHECKOUT, "CMakeLists.txt"))
             @test occursin(Regex("-DDATALINE_WITH_$(uppercase(name))=(ON|OFF)\\b"), SAID.script)
         end
         from = Dict("libjpeg" => "JpegTurbo_jll", "libwebp" => "libwebp_jll", "libdeflate" => "libdeflate_jll",
+            "libzstd" => "Zstd_jll", "liblz4" => "Lz4_jll",
             "libspng" => "Zlib_jll")
         on = Set(lowercase(m[1]) for m in eachmatch(r"-DDATALINE_WITH_(\w+)=ON", SAID.script))
         @test on == union(keys(from), ["highway"]) && Set(SAID.dependencies) == Set(values(from))

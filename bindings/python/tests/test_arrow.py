@@ -18,8 +18,8 @@ pa = pytest.importorskip("pyarrow", reason="needs pyarrow (pip install pyarrow)"
 feather = pytest.importorskip("pyarrow.feather", reason="needs pyarrow (pip install pyarrow)", exc_type=ImportError)
 
 
-def write(path: Path, table: Any, kind: str, rows: int) -> Path:
-    options = pa.ipc.IpcWriteOptions(compression=None, emit_dictionary_deltas=True, unify_dictionaries=kind == "file")
+def write(path: Path, table: Any, kind: str, rows: int, codec: str | None = None) -> Path:
+    options = pa.ipc.IpcWriteOptions(compression=codec, emit_dictionary_deltas=True, unify_dictionaries=kind == "file")
     make = pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
     with make(str(path), table.schema, options=options) as writer:
         writer.write_table(table, max_chunksize=rows)
@@ -97,12 +97,30 @@ def test_a_folder_as_datasets_saves_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
-def test_compressed_files_are_refused_with_the_cure(tmp_path: Path, codec: str) -> None:
-    feather.write_feather(pa.table({"x": list(range(1000))}), str(tmp_path / "a.feather"), compression=codec)
-    with pytest.raises(dataline.Error, match=r"compressed .*uncompressed"):
-        dataline.open(str(tmp_path / "a.feather"))
-    feather.write_feather(pa.table({"x": list(range(1000))}), str(tmp_path / "a.feather"), compression="uncompressed")
-    assert sum(int(sample["x"]) for sample in dataline.open(str(tmp_path / "a.feather"))) == 499500
+@pytest.mark.parametrize("kind", ["file", "stream"])
+def test_compressed_files_are_read_as_pyarrow_reads_them(tmp_path: Path, kind: str, codec: str) -> None:
+    if f"lib{codec}" not in dataline.build_info():
+        pytest.skip(f"a build without {codec}")
+    table = pa.table(columns(0.0)).slice(3, 380)
+    path = write(tmp_path / "a.arrow", table, kind, 97, codec)
+    dataset = dataline.open(f"arrow:{path}")
+    check(dataset, table, False)
+    assert any("inflated into memory" in note for note in dataset.notes)
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_feather_as_it_is_written_by_default_is_read(tmp_path: Path, codec: str) -> None:
+    if f"lib{codec}" not in dataline.build_info():
+        pytest.skip(f"a build without {codec}")
+    values = ANY.integers(0, 100, 300_000)
+    table = pa.table({"x": values, "text": [str(i) * (i % 5) for i in range(300_000)]})
+    feather.write_feather(table, str(tmp_path / "a.feather"), compression=codec)
+    dataset = dataline.open(str(tmp_path / "a.feather"))
+    for index in (0, 1, 65_535, 65_536, 299_999):
+        assert int(dataset[index]["x"]) == values[index]
+        assert bytes(dataset[index]["text"]) == str(index).encode() * (index % 5)
+    loader = dataline.Loader(dataset.uri + "?fields=x", batch_size=1000, shuffle="full", epochs=1)
+    assert sum(int(batch["x"].sum()) for batch in loader) == values.sum()
 
 
 @pytest.mark.filterwarnings("ignore:Feather V1:DeprecationWarning")

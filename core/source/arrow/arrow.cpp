@@ -76,32 +76,43 @@ class ArrowOpener {
   Status plan(const FlatTable& schema, bool old_unions) {
     DL_ASSIGN_OR_RETURN(const std::vector<ArrowField> fields, read_arrow_schema(schema));
     DL_ASSIGN_OR_RETURN(plan_, plan_arrow_columns(file_.path(), fields, options_.fields, old_unions));
-    return file_.load(context_);
+    return Status::ok();
   }
 
   Result<SourceRef> finish(ArrowTables tables) {
+    std::optional<MappedFile> inflated = std::move(tables.inflated);
     SourceInfo info{"arrow", file_.path(), std::move(plan_.notes)};
-    std::vector<Field> fields;
-    for (ArrowColumn& column : plan_.columns) {
-      if (column.values.ragged()) {
-        DL_ASSIGN_OR_RETURN(const int64_t most,
-                            longest_arrow_row(&file_, tables.of(column), column.values, context_));
-        column.field.max_bytes = most * column.values.unit_bytes;
-      }
-      fields.push_back(column.field);
+    if (inflated) {
+      info.notes.push_back(concat(file_.path(), ": compressed with ", tables.codecs, ": ", inflated->bytes(),
+                                  " bytes inflated into memory"));
     }
-    const ArrowStore store{file_.path(), file_.addressable(), std::max(file_.bytes() * 8, kScratchAlignment),
-                           options_.fill, *context_.memory};
-    DL_ASSIGN_OR_RETURN(std::vector<ArrowDelivery> deliveries,
-                        deliver_columns(plan_, tables, store, info.notes));
     if (tables.left_out > 0) {
       info.notes.push_back(concat(file_.path(), ": cut: ", tables.left_out, " bytes from offset ",
                                   file_.bytes() - tables.left_out, " on are left out"));
     } else if (!tables.end_mark)
       info.notes.push_back("no end mark: if its writer was not closed, record batches may be missing");
-    ArrowRows rows(file_.path(), false, std::move(plan_), std::move(tables), std::move(deliveries),
+    if (inflated) return source_of(std::move(*inflated), std::move(tables), std::move(info));
+    DL_RETURN_IF_ERROR(file_.load(context_));
+    return source_of(std::move(file_), std::move(tables), std::move(info));
+  }
+
+  Result<SourceRef> source_of(MappedFile file, ArrowTables tables, SourceInfo info) {
+    std::vector<Field> fields;
+    for (ArrowColumn& column : plan_.columns) {
+      if (column.values.ragged()) {
+        DL_ASSIGN_OR_RETURN(const int64_t most,
+                            longest_arrow_row(&file, tables.of(column), column.values, context_));
+        column.field.max_bytes = most * column.values.unit_bytes;
+      }
+      fields.push_back(column.field);
+    }
+    const ArrowStore store{file.path(), file.addressable(), std::max(file.bytes() * 8, kScratchAlignment),
+                           options_.fill, *context_.memory};
+    DL_ASSIGN_OR_RETURN(std::vector<ArrowDelivery> deliveries,
+                        deliver_columns(plan_, tables, store, info.notes));
+    ArrowRows rows(file.path(), file.inflated(), std::move(plan_), std::move(tables), std::move(deliveries),
                    options_.fill);
-    return SourceRef(std::make_shared<ArrowSource>(std::move(file_), column_per_field(std::move(fields)),
+    return SourceRef(std::make_shared<ArrowSource>(std::move(file), column_per_field(std::move(fields)),
                                                    std::move(info), std::move(rows)));
   }
 

@@ -162,8 +162,9 @@ Place ArrowSource::place_of(int64_t index, size_t column) const {
     append_column(row.slots, from.values, rows_.tables().batches.rows_of(row.number), row.row, 1, true,
                   parts);
   }
-  return {file_.path(),
-          concat("record batch ", row.number, ", row ", row.row, ", offset ", parts.back().offset)};
+  const std::string place = concat("record batch ", row.number, ", row ", row.row);
+  // Inflated bytes have no place in the file.
+  return {file_.path(), file_.inflated() ? place : concat(place, ", offset ", parts.back().offset)};
 }
 
 }  // namespace dataline

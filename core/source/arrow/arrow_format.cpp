@@ -52,9 +52,9 @@ Sniff sniff_arrow(const FirstBytes& file) {
 constinit const Format kArrowFormat{
     .name = "arrow",
     .doc =
-        "rows of Arrow IPC files (Feather 2) and streams, uncompressed, as pyarrow and Hugging Face datasets "
-        "write them; "
-        "data-{00000..00127}.arrow is 128 files. Fields: its columns, leaves of structs as struct/leaf",
+        "rows of Arrow IPC files (Feather 2) and streams, as pyarrow and Hugging Face datasets write them; "
+        "compressed buffers are inflated into memory; data-{00000..00127}.arrow is 128 files. Fields: its "
+        "columns, leaves of structs as struct/leaf",
     .keys = kArrowKeys,
     .configure = configure_arrow,
     .ranges = true,

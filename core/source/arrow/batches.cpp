@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/source/arrow/inflation.h"
 #include "core/source/files.h"
 
 namespace dataline {
@@ -18,6 +19,9 @@ constexpr int64_t kNodeBytes = 16, kBufferBytes = 16;  // structs of two i64
 
 namespace batch_table {
 constexpr int kLength = 0, kNodes = 1, kBuffers = 2, kCompression = 3, kVariadic = 4;
+}
+namespace compression_table {
+constexpr int kCodec = 0, kMethod = 1;
 }
 namespace dictionary_table {
 constexpr int kId = 0, kData = 1, kIsDelta = 2;
@@ -33,15 +37,17 @@ std::optional<int64_t> bytes_of_bits(int64_t count, int64_t bits) {
 // Takes the slots of one record batch, or batch of a dictionary's values.
 class BatchReader {
  public:
-  // `what`: of whom messages speak. `tables` gets the buffers of views.
+  // `what`: of whom messages speak. `tables` gets the buffers of views. `inflation`: gets all buffers that are used; null: they
+  // are used where they lie, and none is compressed.
   BatchReader(const MappedFile& file, const ArrowPlan& plan, const ArrowLayout& layout, std::string_view what,
-              HostMemory& memory, ArrowTables& tables)
+              HostMemory& memory, ArrowTables& tables, ArrowInflation* inflation)
       : file_(file),
         plan_(plan),
         layout_(layout),
         what_(what),
         memory_(memory),
         tables_(tables),
+        inflation_(inflation),
         slots_(static_cast<size_t>(layout.slots)) {}
 
   // `number`: of the batch, for messages. Afterwards rows(), slots() and nulls().
@@ -55,7 +61,9 @@ class BatchReader {
     const FlatTable compression = batch.table(batch_table::kCompression);
     const FlatVector variadic = batch.vector(batch_table::kVariadic, 8);
     if (!flat.ok()) return flat.take_status();
-    if (compression.present()) return refuse_compression(compression.number<int8_t>(0));
+    DL_ASSIGN_OR_RETURN(const std::optional<FrameCodec> codec, codec_of(compression));
+    if (codec && inflation_ == nullptr) return compressed_ = true, Status::ok();
+    if (inflation_ != nullptr) inflation_->begin_message(codec);
     if (rows_ < 0 || rows_ > kMaxArrowRows) return refuse(Code::kCorrupt, "has ", rows_, " rows");
     DL_RETURN_IF_ERROR(place_buffers(variadic));
     DL_RETURN_IF_ERROR(check_lengths());
@@ -66,6 +74,8 @@ class BatchReader {
     return Status::ok();
   }
 
+  // The batch that was read last is compressed, and there is no inflation: nothing is known of it.
+  bool compressed() const { return compressed_; }
   int64_t rows() const { return rows_; }
   std::vector<int64_t>& slots() { return slots_; }
   const std::vector<int64_t>& nulls() const { return nulls_; }  // by slot
@@ -81,13 +91,14 @@ class BatchReader {
     return refuse(code, "column ", printable(name), ": ", parts...);
   }
 
-  Status refuse_compression(int codec) const {
-    return refuse(Code::kUnsupported, "is compressed (",
-                  codec == 0   ? "LZ4"
-                  : codec == 1 ? "ZSTD"
-                               : "unknown codec",
-                  "), which is not read; write it again without: pyarrow.feather.write_feather(table, path, "
-                  "compression=\"uncompressed\") or ipc.IpcWriteOptions(compression=None)");
+  Result<std::optional<FrameCodec>> codec_of(const FlatTable& compression) const {
+    if (!compression.present()) return std::optional<FrameCodec>();
+    const int codec = compression.number<int8_t>(compression_table::kCodec);
+    const int method = compression.number<int8_t>(compression_table::kMethod);
+    if (codec < 0 || codec > 1 || method != 0)
+      return refuse(Code::kUnsupported, "is compressed with codec ", codec, " by method ", method,
+                    ", expected 0 (LZ4) or 1 (Zstandard) by method 0 (each buffer)");
+    return std::optional(codec == 0 ? FrameCodec::kLz4 : FrameCodec::kZstd);
   }
 
   int64_t length(int32_t node) const { return nodes_.number<int64_t>(node, 0); }
@@ -137,6 +148,17 @@ class BatchReader {
     return Status::ok();
   }
 
+  // Of a buffer: where the slots' file has it.
+  Result<FileExtent> place_of(const ArrowTake& take, int64_t buffer) {
+    const auto offset = buffers_.number<int64_t>(buffer, 0), bytes = buffers_.number<int64_t>(buffer, 8);
+    if (!extent_fits(offset, bytes, message_->body_bytes)) {
+      return refuse_column(take, Code::kCorrupt, "a buffer of ", bytes, " bytes at byte ", offset,
+                           " of the body, which has ", message_->body_bytes);
+    }
+    if (inflation_ == nullptr) return FileExtent{message_->body_at + offset, bytes};
+    return inflation_->add(message_->body_at + offset, bytes);
+  }
+
   Status fill(const ArrowTake& take) {
     const int64_t items = length(take.node);
     int64_t& slot = slots_[static_cast<size_t>(take.slot)];
@@ -146,14 +168,11 @@ class BatchReader {
     }
     if (take.kind == ArrowTake::Kind::kViewBuffers) return fill_view_buffers(take);
     const int64_t index = first_buffer_[static_cast<size_t>(take.node)] + take.buffer;
-    const auto offset = buffers_.number<int64_t>(index, 0), bytes = buffers_.number<int64_t>(index, 8);
     const int64_t nulls = nodes_.number<int64_t>(take.node, 8);
     if (take.kind == ArrowTake::Kind::kValidity && nulls == 0) return Status::ok();
-    if (!extent_fits(offset, bytes, message_->body_bytes)) {
-      return refuse_column(take, Code::kCorrupt, "a buffer of ", bytes, " bytes at byte ", offset,
-                           " of the body, which has ", message_->body_bytes);
-    }
-    slot = message_->body_at + offset;
+    DL_ASSIGN_OR_RETURN(const FileExtent place, place_of(take, index));
+    slot = place.offset;
+    const int64_t bytes = place.bytes;
     add_bytes(bytes);
     if (take.kind == ArrowTake::Kind::kBytes) {
       slots_[static_cast<size_t>(take.slot) + 1] = bytes;
@@ -174,14 +193,9 @@ class BatchReader {
     const int64_t count = view_buffers_[node], index = first_buffer_[node] + take.buffer;
     DL_ASSIGN_OR_RETURN(ArrowViewBuffer* const table, add_view_table(count, memory_, tables_));
     for (int64_t b = 0; b < count; ++b) {
-      const auto offset = buffers_.number<int64_t>(index + b, 0),
-                 bytes = buffers_.number<int64_t>(index + b, 8);
-      if (!extent_fits(offset, bytes, message_->body_bytes)) {
-        return refuse_column(take, Code::kCorrupt, "a buffer of ", bytes, " bytes at byte ", offset,
-                             " of the body, which has ", message_->body_bytes);
-      }
-      table[b] = {message_->body_at + offset, bytes};
-      add_bytes(bytes);
+      DL_ASSIGN_OR_RETURN(const FileExtent place, place_of(take, index + b));
+      table[b] = {place.offset, place.bytes};
+      add_bytes(place.bytes);
     }
     slots_[static_cast<size_t>(take.slot)] = static_cast<int64_t>(reinterpret_cast<uintptr_t>(table));
     slots_[static_cast<size_t>(take.slot) + 1] = count;
@@ -200,6 +214,8 @@ class BatchReader {
   std::string_view what_;
   HostMemory& memory_;
   ArrowTables& tables_;
+  ArrowInflation* const inflation_;
+  bool compressed_ = false;
   const ArrowMessage* message_ = nullptr;
   int64_t number_ = 0, rows_ = 0;
   FlatVector nodes_, buffers_;
@@ -208,7 +224,8 @@ class BatchReader {
 
 class FileReader {
  public:
-  FileReader(const MappedFile& file, const ArrowPlan& plan, const OpenContext& context)
+  FileReader(const MappedFile& file, const ArrowPlan& plan, const OpenContext& context,
+             ArrowInflation* inflation)
       : file_(file),
         plan_(plan),
         context_(context),
@@ -217,11 +234,11 @@ class FileReader {
                 std::vector<int64_t>(static_cast<size_t>(plan.batch.slots)),
                 false,
                 true},
-        batch_reader_(file, plan, plan.batch, "record batch", *context.memory, tables_) {
+        batch_reader_(file, plan, plan.batch, "record batch", *context.memory, tables_, inflation) {
     for (const ArrowDictionaryPlan& dictionary : plan.dictionaries) {
       tables_.dictionaries.emplace_back(context.memory, dictionary.layout.slots);
       dictionary_readers_.emplace_back(file, plan, dictionary.layout, "dictionary batch", *context.memory,
-                                       tables_);
+                                       tables_, inflation);
       first_values_.push_back(0);
     }
   }
@@ -254,6 +271,7 @@ class FileReader {
       }
       BatchReader& reader = dictionary_readers_[d];
       DL_RETURN_IF_ERROR(reader.read(data, message, values.count()));
+      if (reader.compressed()) return compressed_ = true, Status::ok();
       DL_RETURN_IF_ERROR(check_rows(values, reader.rows(), message));
       if (!delta) first_values_[d] = values.rows();
       for (const int64_t nulls : reader.nulls()) tables_.value_nulls |= nulls > 0;
@@ -264,6 +282,7 @@ class FileReader {
 
   Status add_batch(const ArrowMessage& message) {
     DL_RETURN_IF_ERROR(batch_reader_.read(message.header, message, tables_.batches.count()));
+    if (batch_reader_.compressed()) return compressed_ = true, Status::ok();
     DL_RETURN_IF_ERROR(check_rows(tables_.batches, batch_reader_.rows(), message));
     std::vector<int64_t>& slots = batch_reader_.slots();
     for (const ArrowColumn& column : plan_.columns) {
@@ -278,10 +297,9 @@ class FileReader {
     return Status::ok();
   }
 
-  ArrowTables take(bool end_mark) {
-    tables_.end_mark = end_mark;
-    return std::move(tables_);
-  }
+  // A batch was compressed, and there is no inflation: all has to be read once more, with one.
+  bool compressed() const { return compressed_; }
+  ArrowTables& tables() { return tables_; }
 
  private:
   Status check_rows(const ArrowBatches& batches, int64_t rows, const ArrowMessage& message) const {
@@ -298,7 +316,25 @@ class FileReader {
   std::vector<BatchReader> dictionary_readers_;
   std::vector<int64_t> first_values_;  // of each dictionary: its first row since it was replaced
   int64_t messages_ = 0;
+  bool compressed_ = false;
 };
+
+// Reads by read(reader), once more where a batch is compressed.
+template <typename Read>
+Result<ArrowTables> read_tables(const MappedFile& file, const ArrowPlan& plan, const OpenContext& context,
+                                const Read& read) {
+  FileReader in_place(file, plan, context, nullptr);
+  DL_RETURN_IF_ERROR(read(in_place));
+  if (!in_place.compressed()) return std::move(in_place.tables());
+  ArrowInflation inflation(file, context);
+  FileReader reader(file, plan, context, &inflation);
+  DL_RETURN_IF_ERROR(read(reader));
+  ArrowTables tables = std::move(reader.tables());
+  DL_ASSIGN_OR_RETURN(MappedFile inflated, inflation.run());
+  tables.inflated.emplace(std::move(inflated));
+  tables.codecs = inflation.codecs();
+  return tables;
+}
 
 }  // namespace
 
@@ -312,33 +348,34 @@ Result<ArrowViewBuffer*> add_view_table(int64_t count, HostMemory& memory, Arrow
 
 Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& plan, const ArrowFooter& footer,
                                     const OpenContext& context) {
-  ArrowMessages messages(file, footer.at());
-  FileReader reader(file, plan, context);
-  for (int64_t i = 0; i < footer.dictionary_count(); ++i) {
-    DL_RETURN_IF_ERROR(reader.look());
-    DL_ASSIGN_OR_RETURN(const ArrowMessage message,
-                        messages.read(footer.dictionary(i), ArrowKind::kDictionary));
-    DL_RETURN_IF_ERROR(reader.add_dictionary(message, true));
-  }
-  for (int64_t i = 0; i < footer.batch_count(); ++i) {
-    DL_RETURN_IF_ERROR(reader.look());
-    DL_ASSIGN_OR_RETURN(const ArrowMessage message, messages.read(footer.batch(i), ArrowKind::kBatch));
-    DL_RETURN_IF_ERROR(reader.add_batch(message));
-  }
-  return reader.take(true);
+  return read_tables(file, plan, context, [&](FileReader& reader) -> Status {
+    ArrowMessages messages(file, footer.at());
+    for (int64_t i = 0; i < footer.dictionary_count() && !reader.compressed(); ++i) {
+      DL_RETURN_IF_ERROR(reader.look());
+      DL_ASSIGN_OR_RETURN(const ArrowMessage message,
+                          messages.read(footer.dictionary(i), ArrowKind::kDictionary));
+      DL_RETURN_IF_ERROR(reader.add_dictionary(message, true));
+    }
+    for (int64_t i = 0; i < footer.batch_count() && !reader.compressed(); ++i) {
+      DL_RETURN_IF_ERROR(reader.look());
+      DL_ASSIGN_OR_RETURN(const ArrowMessage message, messages.read(footer.batch(i), ArrowKind::kBatch));
+      DL_RETURN_IF_ERROR(reader.add_batch(message));
+    }
+    return Status::ok();
+  });
 }
 
-Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin, bool cut,
-                                      const OpenContext& context) {
+namespace {
+
+Status read_stream(const MappedFile& file, int64_t begin, bool cut, FileReader& reader) {
   ArrowMessages messages(file, file.bytes());
-  FileReader reader(file, plan, context);
-  for (int64_t at = begin;;) {
+  for (int64_t at = begin; !reader.compressed();) {
     DL_RETURN_IF_ERROR(reader.look());
     Result<std::optional<ArrowMessage>> read = messages.read(at);
     if (!read.is_ok() && cut && read.status().code() == Code::kTruncated) {
-      ArrowTables tables = reader.take(false);
-      tables.left_out = file.bytes() - at;
-      return tables;
+      reader.tables().end_mark = false;
+      reader.tables().left_out = file.bytes() - at;
+      return Status::ok();
     }
     DL_ASSIGN_OR_RETURN(const std::optional<ArrowMessage> message, std::move(read));
     at = messages.next();
@@ -355,11 +392,20 @@ Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& p
                    schema ? "" : " (4, 5: tensors)");
     }
   }
+  reader.tables().end_mark = messages.end_mark();
   if (!cut && messages.end_mark() && messages.next() != file.bytes()) {
     return error(Code::kCorrupt, file.path(), ": offset ", messages.next(), ": ",
                  file.bytes() - messages.next(), " bytes after the end mark of the stream");
   }
-  return reader.take(messages.end_mark());
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin, bool cut,
+                                      const OpenContext& context) {
+  return read_tables(file, plan, context,
+                     [&](FileReader& reader) { return read_stream(file, begin, cut, reader); });
 }
 
 }  // namespace dataline

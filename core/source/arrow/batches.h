@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,6 +73,9 @@ struct ArrowTables {
   bool end_mark = true;
   int64_t left_out = 0;                 // bytes at the end of a file that was cut
   std::vector<Block> view_tables = {};  // of ArrowViewBuffer
+  // Of a file with compressed buffers: what the slots speak of instead.
+  std::optional<MappedFile> inflated = {};
+  std::string codecs = {};  // what they were compressed with
 
   // Those that have the values of a column.
   const ArrowBatches& of(const ArrowColumn& column) const {
@@ -79,8 +83,8 @@ struct ArrowTables {
   }
 };
 
-// Reads all messages: of the footer, or of a stream whose schema ends at `begin`. kTruncated, kCorrupt, kUnsupported
-// (compressed buffers, tensors), kTooLarge, kCancelled; std::bad_alloc.
+// Reads all messages: of the footer, or of a stream whose schema ends at `begin`. With compressed buffers all that is used is put
+// into memory. kTruncated, kCorrupt, kUnsupported (tensors, unknown codecs), kTooLarge, kOverBudget, kCancelled; std::bad_alloc.
 Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& plan, const ArrowFooter& footer,
                                     const OpenContext& context);
 // `cut`: a message that is cut is the end, and so is what lies behind the end mark: a footer.

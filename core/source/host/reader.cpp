@@ -1,3 +1,4 @@
+// Over 300 lines: one class, whose calls, answers and blocks share a table.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/host/host.h"
 

@@ -107,6 +107,7 @@ Result<SourceRef> open_token_chunk(const std::string& directory, const ShardEntr
   DL_RETURN_IF_ERROR(file.load(context));
   const TokenSpan span{dtype, std::endian::native == std::endian::big, begin, count, {}};
   SourceInfo info{"litdata", file.path(), {}};
+  if (file.inflated()) info.notes.push_back(kInflatedShards);
   return DocumentFile::create(std::move(file), span, std::move(ends), std::move(info));
 }
 

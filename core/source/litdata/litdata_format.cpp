@@ -81,9 +81,9 @@ constexpr KeySpec kLitdataKeys[] = {
 constinit const Format kLitdataFormat{
     .name = "litdata",
     .doc =
-        "datasets of LitData: a directory with index.json and chunks, not compressed. Fields: the values of "
-        "its "
-        "items, or tokens",
+        "datasets of LitData: a directory with index.json and chunks; those that zstd compressed are "
+        "inflated "
+        "into memory. Fields: the values of its items, or tokens",
     .keys = kLitdataKeys,
     .configure = [](const Uri& uri) -> Result<OpenOne> {
       DL_ASSIGN_OR_RETURN(FieldNames fields, uri_names(uri, "fields"));

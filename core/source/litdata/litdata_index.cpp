@@ -138,6 +138,7 @@ class LitdataIndexParser {
       const size_t at = chunk.name.rfind(part);
       if (at == std::string::npos) continue;
       chunk.compressed = chunk.name;
+      chunk.codec = compression_;
       chunk.name.erase(at, part.size());
     }
   }

@@ -68,9 +68,10 @@ class MdsIndexParser {
       if (key == "column_names") return read_texts(columns.names);
       if (key == "column_encodings") return read_texts(columns.encodings);
       if (key == "column_sizes") return json_.each_item([&] { return read_size(columns.sizes); });
-      if (key == "raw_data") return read_file(shard.name, &shard.bytes);
-      if (key == "zip_data" && !json_.take_word("null")) return read_file(shard.compressed, nullptr);
-      return key == "zip_data" ? Status::ok() : json_.skip_value();
+      if (key == "raw_data") return read_file(shard.name, shard.bytes);
+      if ((key == "zip_data" || key == "compression") && json_.take_word("null")) return Status::ok();
+      if (key == "zip_data") return read_file(shard.compressed, shard.compressed_bytes);
+      return key == "compression" ? json_.read_string(shard.codec) : json_.skip_value();
     }));
     if (format != "mds") {
       return error(Code::kUnsupported, index_.path, ": shard ", index_.shards.size(), " has the format ",
@@ -98,10 +99,10 @@ class MdsIndexParser {
     return json_.take_word("null") ? Status::ok() : json_.read_count(out.back());
   }
 
-  Status read_file(std::string& name, int64_t* bytes) {
+  Status read_file(std::string& name, int64_t& bytes) {
     return json_.each_member([&](const std::string& key) -> Status {
       if (key == "basename") return json_.read_string(name);
-      if (key == "bytes" && bytes != nullptr) return json_.read_count(*bytes);
+      if (key == "bytes") return json_.read_count(bytes);
       return json_.skip_value();
     });
   }

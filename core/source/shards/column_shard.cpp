@@ -79,22 +79,6 @@ ColumnShard::ColumnShard(MappedFile file, Schema schema, SourceInfo info,
       plan_(std::move(plan)),
       longest_(longest) {}
 
-Result<MappedFile> open_shard_file(const std::string& directory, const ShardEntry& entry,
-                                   const OpenContext& context) {
-  const std::string path = join_path(directory, entry.name);
-  Result<MappedFile> opened = MappedFile::open_unloaded(path, context);
-  if (!opened.is_ok()) {
-    if (opened.status().code() != Code::kNotFound || entry.compressed.empty()) return opened.take_status();
-    return error(
-        Code::kUnsupported, path, ": not there, and its compressed file ", printable(entry.compressed),
-        " is not read: decompress it (zstd -d, gunzip, brotli -d), or write the set without compression");
-  }
-  DL_ASSIGN_OR_RETURN(MappedFile file, std::move(opened));
-  if (file.bytes() == entry.bytes) return file;
-  return error(file.bytes() < entry.bytes ? Code::kTruncated : Code::kCorrupt, path, ": the index says ",
-               entry.bytes, " bytes, file has ", file.bytes());
-}
-
 Result<SourceRef> ColumnShard::open(const std::string& directory, const ShardEntry& entry,
                                     std::shared_ptr<const ShardPlan> plan, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(MappedFile file, open_shard_file(directory, entry, context));
@@ -102,6 +86,7 @@ Result<SourceRef> ColumnShard::open(const std::string& directory, const ShardEnt
   DL_RETURN_IF_ERROR(file.load(context));
   Schema schema = shard_schema(*plan, table.longest);
   SourceInfo info{plan->format, file.path(), {}};
+  if (file.inflated()) info.notes.push_back(kInflatedShards);
   return SourceRef(new ColumnShard(std::move(file), std::move(schema), std::move(info), std::move(plan),
                                    std::move(table.samples), table.longest));
 }

@@ -20,6 +20,7 @@
 
 #include "core/base/field.h"
 #include "core/source/adjacent_records.h"
+#include "core/source/shards/shard_file.h"
 
 namespace dataline {
 
@@ -35,13 +36,6 @@ struct ShardColumn {
   Status why_not;
 };
 
-struct ShardEntry {
-  std::string name;   // relative to the index
-  int64_t bytes = 0;  // of the file
-  int64_t samples = 0;
-  std::string compressed;  // the name of its compressed file, or ""
-};
-
 // What all shards of a set are read for.
 struct ShardPlan {
   std::string format;
@@ -51,10 +45,6 @@ struct ShardPlan {
   // Of a file whose table is wrong: what it is instead, if that is known.
   Status (*explain)(const MappedFile& file) = nullptr;
 };
-
-// The file of a shard, as long as the index says. kUnsupported: only its compressed file is there.
-Result<MappedFile> open_shard_file(const std::string& directory, const ShardEntry& entry,
-                                   const OpenContext& context);
 
 struct ShardTable {
   RecordEnds samples;
@@ -66,7 +56,7 @@ Result<ShardTable> read_shard_table(const MappedFile& file, int64_t samples, con
 
 class ColumnShard final : public AdjacentRecords {
  public:
-  // kTruncated, kCorrupt: sizes that contradict the index or the file. kUnsupported: only its compressed file is there.
+  // kTruncated, kCorrupt: sizes that contradict the index or the file. What open_shard_file() says.
   static Result<SourceRef> open(const std::string& directory, const ShardEntry& entry,
                                 std::shared_ptr<const ShardPlan> plan, const OpenContext& context);
 

@@ -26,9 +26,12 @@ Status check_shard_entry(const std::string& index, size_t number, const ShardEnt
                                                   : nullptr;
   if (missing != nullptr)
     return error(Code::kCorrupt, index, ": ", names.word, " ", number, ": ", missing, " is missing");
-  if (stays_below(entry.name)) return Status::ok();
-  return error(Code::kCorrupt, index, ": ", names.word, " ", number, ": ", printable(entry.name),
-               " is no name of a file below the index");
+  for (const std::string& name : {entry.name, entry.compressed}) {
+    if (!name.empty() && !stays_below(name))
+      return error(Code::kCorrupt, index, ": ", names.word, " ", number, ": ", printable(name),
+                   " is no name of a file below the index");
+  }
+  return Status::ok();
 }
 
 bool has_shard_index(const std::string& directory, std::string_view text, const OpenContext& context) {

@@ -276,6 +276,7 @@ struct TestMessage {
   int16_t version = 4;
   int64_t body_bytes = -1;  // as the message says; -1: the true ones
   std::optional<int8_t> codec = {};
+  int8_t method = 0;  // of compression
   std::vector<int64_t> variadic = {};
 
   FlatPart header() const {
@@ -285,7 +286,7 @@ struct TestMessage {
     FlatFields fields = {{0, flat_number(rows)},
                          {1, flat_structs(node_bytes, static_cast<int64_t>(nodes.size()))},
                          {2, flat_structs(buffer_bytes, static_cast<int64_t>(buffers.size()))}};
-    if (codec) fields.push_back({3, flat_table({{0, flat_number(*codec)}})});
+    if (codec) fields.push_back({3, flat_table({{0, flat_number(*codec)}, {1, flat_number(method)}})});
     if (!variadic.empty())
       fields.push_back({4, flat_structs(stored_bytes(variadic), static_cast<int64_t>(variadic.size()))});
     if (!dictionary) return flat_table(std::move(fields));

@@ -5,13 +5,16 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/source/arrow/arrow.h"
 #include "core/source/open.h"
 #include "tests/source/arrow/arrow_files.h"
+#include "tests/source/arrow/compressed_files.h"
 #include "tests/source/bad_files/bad_file_table.h"
+#include "tests/source/frame_files.h"
 
 namespace dataline {
 namespace {
@@ -96,14 +99,6 @@ std::vector<BadFile> batches() {
     return with([&](T& t) { change(t.messages[1]); });
   };
   return {
-      {"compressed by LZ4",
-       batch([](TestMessage& m) { m.codec = int8_t{0}; }),
-       Code::kUnsupported,
-       {"record batch 0", "LZ4", "compression=None"}},
-      {"compressed by ZSTD",
-       batch([](TestMessage& m) { m.codec = int8_t{1}; }),
-       Code::kUnsupported,
-       {"ZSTD", "uncompressed"}},
       {"rows below 0", batch([](TestMessage& m) { m.rows = -1; }), Code::kCorrupt, {"has -1 rows"}},
       {"2^63 rows",
        batch([](TestMessage& m) { m.rows = kMost; }),
@@ -214,10 +209,6 @@ std::vector<BadFile> batches() {
        batch([](TestMessage& m) { m.buffers[10][1] = 2; }),
        Code::kCorrupt,
        {"column 'w'", "need 3 bytes"}},
-      {"a dictionary compressed",
-       with([](T& t) { t.messages[0].codec = int8_t{1}; }),
-       Code::kUnsupported,
-       {"dictionary batch 0", "ZSTD"}},
       {"a dictionary's texts cut",
        with([](T& t) { t.messages[0].buffers[1][1] = 8; }),
        Code::kCorrupt,
@@ -242,9 +233,94 @@ std::vector<BadFile> batches() {
   };
 }
 
+// Of the first record batch, whose buffers are: no validity, x; none, the offsets of t, t; none, those of l; none, its items;
+// none, the indices of w.
+std::vector<BadFile> compressed() {
+  const auto framed = [](const ArrowFrames& frames) {
+    return with([&](TestArrow& t) { t.messages[1] = arrow_compressed(t.messages[1], 1, frames); });
+  };
+  // The frame of x, whose 12 bytes begin with `length`; those of the others are as they should be.
+  const auto first = [&](int64_t length, const std::string& frame) {
+    return framed([=](size_t number, const std::string& buffer) {
+      if (number == 1) return stored_bytes(length) + frame;
+      return stored_bytes(static_cast<int64_t>(buffer.size())) + zstd_stored(buffer);
+    });
+  };
+  const std::string twelve = zstd_stored("123456789012");
+  const std::string says = "a compressed buffer says that it has ";
+  return {
+      {"a codec of 2",
+       with([](TestArrow& t) { t.messages[1].codec = int8_t{2}; }),
+       Code::kUnsupported,
+       {"record batch 0", "codec 2 by method 0, expected 0 (LZ4) or 1"}},
+      {"a codec below 0",
+       with([](TestArrow& t) { t.messages[1].codec = int8_t{-1}; }),
+       Code::kUnsupported,
+       {"codec -1"}},
+      {"whole bodies compressed",
+       with([](TestArrow& t) {
+         t.messages[1].codec = int8_t{1};
+         t.messages[1].method = 1;
+       }),
+       Code::kUnsupported,
+       {"codec 1 by method 1"}},
+      {"a dictionary of codec 3",
+       with([](TestArrow& t) { t.messages[0].codec = int8_t{3}; }),
+       Code::kUnsupported,
+       {"dictionary batch 0", "codec 3"}},
+      {"said to be compressed, which it is not",
+       with([](TestArrow& t) { t.messages[1].codec = int8_t{1}; }),
+       Code::kCorrupt,
+       {"offset ", says + "8589934593 bytes, 4 of Zstandard hold at most 131072"}},
+      {"a length alone, cut",
+       framed([](size_t, const std::string&) { return std::string("1234567"); }),
+       Code::kCorrupt,
+       {"a compressed buffer of 7 bytes, its length alone needs 8"}},
+      {"a length below -1", first(-2, twelve), Code::kCorrupt, {says + "-2 bytes"}},
+      {"the smallest length", first(std::numeric_limits<int64_t>::min(), twelve), Code::kCorrupt, {says}},
+      {"the largest length", first(kMost, twelve), Code::kCorrupt, {says + "9223372036854775807 bytes"}},
+      {"more than a frame can hold",
+       first(int64_t{1} << 30, twelve),
+       Code::kCorrupt,
+       {says + "1073741824 bytes, ", " hold at most "}},
+      {"a length and no frame",
+       first(12, ""),
+       Code::kCorrupt,
+       {says + "12 bytes, 0 of Zstandard hold at most 0"}},
+      {"more than needed, which is not there",
+       first(13, twelve),
+       Code::kCorrupt,
+       {"inflates to 12 bytes, expected 13"}},
+      {"less than needed",
+       first(11, twelve),
+       Code::kCorrupt,
+       {"column 'x'", "3 values need 12 bytes, the buffer has 11"}},
+      {"less than needed, as it is",
+       first(-1, "12345678901"),
+       Code::kCorrupt,
+       {"column 'x'", "the buffer has 11"}},
+      {"a frame that is cut",
+       first(12, twelve.substr(0, twelve.size() - 1)),
+       Code::kCorrupt,
+       {"Zstandard data are damaged or break off"}},
+      {"a frame of another codec",
+       first(12, lz4_stored("123456789012")),
+       Code::kCorrupt,
+       {"Zstandard data are damaged"}},
+      {"something behind the frame", first(12, twelve + "x"), Code::kCorrupt, {"damaged or break off"}},
+      {"a frame twice", first(12, twelve + twelve), Code::kCorrupt, {"damaged or break off"}},
+  };
+}
+
 TEST(BadArrowFiles, EachNamesFileExpectedAndGot) {
   std::vector<BadFile> table = frames();
   for (BadFile& more : batches()) table.push_back(std::move(more));
+  std::string byte(1, '\0');
+  const std::string frame = zstd_stored("x");
+  const Status built = FrameInflater().inflate(FrameCodec::kZstd, "/x", std::as_bytes(std::span(frame)),
+                                               std::as_writable_bytes(std::span(byte)));
+  if (built.is_ok())
+    for (BadFile& more : compressed()) table.push_back(std::move(more));
   check_bad_files(table, kGood, open, ".arrow");
 }
 

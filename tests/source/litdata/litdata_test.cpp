@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/source/open.h"
+#include "tests/source/frame_files.h"
 #include "tests/source/source_support.h"
 
 namespace dataline {
@@ -192,15 +193,24 @@ TEST_F(LitdataTest, FieldsAreChosenAndOrdered) {
   expect_error(open_source(uri("?fields=text,text"), test_context()), Code::kBadUri, {"named twice"});
 }
 
-TEST_F(LitdataTest, ACompressedChunkSaysWhatToDoAndIsReadOnceDecompressed) {
+TEST_F(LitdataTest, ACompressedChunkIsInflatedUnlessItsPlainFileIsThere) {
   LitConfig config = lit_config();
   config.compression = "\"zstd\"";
-  const LitChunk chunk = lit_chunk({"a"});
+  const LitChunk chunk = lit_chunk({"a", "bc"});
   dir_.write("set/index.json", lit_index({lit_entry(chunk, "chunk-0-0.zstd.bin")}, config));
-  expect_error(open_source(uri(), test_context()), Code::kUnsupported,
-               {"chunk-0-0.bin: not there", "'chunk-0-0.zstd.bin'", "zstd -d"});
+  expect_error(open_source(uri(), test_context()), Code::kNotFound,
+               {"chunk-0-0.bin: no such file", "'chunk-0-0.zstd.bin'"});
+  dir_.write("set/chunk-0-0.zstd.bin", zstd_stored(chunk.bytes()));
+  const Result<SourceRef> inflated = open_source(uri(), test_context());
+  if (!inflated.is_ok() && inflated.status().code() == Code::kUnsupported)
+    GTEST_SKIP() << "this build has no Zstandard";
+  ASSERT_TRUE(inflated.is_ok()) << inflated.status().message();
+  EXPECT_THAT(fetch_all(*inflated.value()).bytes[1], ElementsAre("a", "bc"));
+  EXPECT_THAT(inflated.value()->info().notes, ElementsAre(HasSubstr("inflated into memory")));
+  dir_.write("set/chunk-0-0.zstd.bin", "");
+  expect_error(open_source(uri(), test_context()), Code::kCorrupt, {"chunk-0-0.zstd.bin"});
   dir_.write("set/chunk-0-0.bin", chunk.bytes());
-  EXPECT_EQ(open(uri())->count(), 1);
+  EXPECT_THAT(fetch_all(*open(uri())).bytes[1], ElementsAre("a", "bc"));
 }
 
 TEST_F(LitdataTest, AnItemThatContradictsItselfIsBadAndTheOthersAreRead) {

@@ -67,6 +67,20 @@ inline std::string mds_entry(const MdsFile& file, const std::string& name) {
          ", \"size_limit\": 67108864, \"version\": 2, \"zip_data\": null}";
 }
 
+// Of a shard whose compressed file is there instead. codec: as Streaming says it, "zstd:3".
+inline std::string mds_compressed_entry(const MdsFile& file, const std::string& name,
+                                        const std::string& codec, const std::string& compressed,
+                                        size_t bytes) {
+  std::string entry = mds_entry(file, name);
+  const auto set = [&](const std::string& key, const std::string& value) {
+    entry.replace(entry.find("\"" + key + "\": null"), key.size() + 8, "\"" + key + "\": " + value);
+  };
+  set("compression", "\"" + codec + "\"");
+  set("zip_data",
+      "{\"basename\": \"" + compressed + "\", \"bytes\": " + std::to_string(bytes) + ", \"hashes\": {}}");
+  return entry;
+}
+
 inline std::string mds_index(const std::vector<std::string>& entries) {
   return "{\"shards\": " + mds_texts(entries) + ", \"version\": 2}";
 }

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "core/source/open.h"
+#include "tests/source/frame_files.h"
+#include "tests/source/gzip_files.h"
 #include "tests/source/mds/mds_files.h"
 #include "tests/source/source_support.h"
 
@@ -15,6 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class MdsTest : public testing::Test {
  protected:
@@ -132,14 +135,63 @@ TEST_F(MdsTest, FieldsAreChosenAndOrdered) {
   expect_error(open_source(uri("?fields=text,text"), test_context()), Code::kBadUri, {"named twice"});
 }
 
-TEST_F(MdsTest, ACompressedShardSaysWhatToDo) {
-  write({mds_file({"a"})});
-  std::string entry = mds_entry(mds_file({"a"}), "gone.mds");
-  entry.replace(entry.find("\"zip_data\": null"), 16,
-                "\"zip_data\": {\"basename\": \"gone.mds.zstd\", \"bytes\": 5}");
-  dir_.write("set/index.json", mds_index({entry}));
-  expect_error(open_source(uri(), test_context()), Code::kUnsupported,
-               {"gone.mds", "'gone.mds.zstd'", "zstd -d"});
+TEST_F(MdsTest, ShardsThatZstandardOrGzipCompressedAreInflated) {
+  const MdsFile first = mds_file({"a", "bc"}), second = mds_file({"d"}, 2);
+  const std::string zstd = zstd_stored(first.bytes()), gzip = gzip_stored(second.bytes());
+  dir_.write("set/0.mds.zstd", zstd);
+  dir_.write("set/1.mds.gz", gzip);
+  dir_.write("set/index.json",
+             mds_index({mds_compressed_entry(first, "0.mds", "zstd:3", "0.mds.zstd", zstd.size()),
+                        mds_compressed_entry(second, "1.mds", "gz", "1.mds.gz", gzip.size())}));
+  for (const IoMode io : {IoMode::kMmap, IoMode::kPread, IoMode::kMemory}) {
+    const Result<SourceRef> source = open_source(uri(), test_context(io));
+    if (!source.is_ok() && source.status().code() == Code::kUnsupported)
+      GTEST_SKIP() << "this build has no Zstandard or no libdeflate";
+    ASSERT_TRUE(source.is_ok()) << source.status().message();
+    EXPECT_THAT(fetch_all(*source.value()).bytes[1], ElementsAre("a", "bc", "d"));
+    EXPECT_THAT(source.value()->info().notes, ElementsAre(HasSubstr("inflated into memory")));
+  }
+  // Decompressed by hand, it is mapped.
+  dir_.write("set/0.mds", first.bytes());
+  dir_.write("set/1.mds", second.bytes());
+  const SourceRef source = open(uri());
+  EXPECT_THAT(fetch_all(*source).bytes[1], ElementsAre("a", "bc", "d"));
+  EXPECT_THAT(source->info().notes, IsEmpty());
+}
+
+TEST_F(MdsTest, ACompressedShardThatIsNotAsTheIndexSaysIsRefused) {
+  const MdsFile file = mds_file({"a", "bc"});
+  const std::string zstd = zstd_stored(file.bytes());
+  const auto refused = [&](const std::string& bytes, const std::string& entry, Code code,
+                           const std::vector<std::string>& says) {
+    dir_.write("set/0.mds.zstd", bytes);
+    dir_.write("set/index.json", mds_index({entry}));
+    expect_error(open_source(uri(), test_context()), code, says);
+  };
+  const auto entry = [&](const std::string& codec, size_t bytes) {
+    return mds_compressed_entry(file, "0.mds", codec, "0.mds.zstd", bytes);
+  };
+  refused(zstd, entry("br", zstd.size()), Code::kUnsupported, {"0.mds", "'0.mds.zstd'", "'br'", "brotli -d"});
+  refused(zstd, entry("zstd", zstd.size() + 1), Code::kTruncated, {"0.mds.zstd", "the index says"});
+  refused(zstd + "x", entry("zstd", zstd.size()), Code::kCorrupt, {"0.mds.zstd", "the index says"});
+  dir_.write("set/index.json",
+             mds_index({mds_compressed_entry(file, "0.mds", "zstd", "gone.mds.zstd", zstd.size())}));
+  expect_error(open_source(uri(), test_context()), Code::kNotFound, {"0.mds", "'gone.mds.zstd'"});
+  dir_.write("set/index.json",
+             mds_index({mds_compressed_entry(file, "0.mds", "zstd", "../0.mds.zstd", zstd.size())}));
+  expect_error(open_source(uri(), test_context()), Code::kCorrupt, {"'../0.mds.zstd'", "below the index"});
+  if (open_source(uri(), test_context()).status().code() == Code::kUnsupported)
+    GTEST_SKIP() << "this build has no Zstandard";
+  std::string claims = entry("zstd", zstd.size());
+  const std::string size = "\"bytes\": " + std::to_string(file.bytes().size());
+  claims.replace(claims.find(size), size.size(), "\"bytes\": 1099511627776");
+  refused(zstd, claims, Code::kCorrupt, {"0.mds.zstd", "1099511627776 bytes inflated", "hold at most"});
+  const std::string cut = zstd.substr(0, zstd.size() - 1);
+  refused(cut, entry("zstd", cut.size()), Code::kCorrupt, {"0.mds.zstd", "damaged or break off"});
+  const std::string longer = zstd_stored(file.bytes() + "x");
+  refused(longer, entry("zstd", longer.size()), Code::kCorrupt, {"inflates to more than"});
+  const std::string shorter = zstd_stored(file.bytes().substr(1));
+  refused(shorter, entry("zstd", shorter.size()), Code::kCorrupt, {"inflates to"});
 }
 
 TEST_F(MdsTest, ASampleThatContradictsItselfIsBadAndTheOthersAreRead) {

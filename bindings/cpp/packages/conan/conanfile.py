@@ -30,6 +30,8 @@ LIBRARIES = {
     "with_png": ("libspng/[>=0.7 <1]", "LIBSPNG", "spng", "libspng-dev", "libspng-devel"),
     "with_webp": ("libwebp/[>=1.2 <2]", "LIBWEBP", "webp", "libwebp-dev", "libwebp-devel"),
     "with_deflate": ("libdeflate/[>=1.10 <2]", "LIBDEFLATE", "deflate", "libdeflate-dev", "libdeflate-devel"),
+    "with_zstd": ("zstd/[>=1.5 <2]", "LIBZSTD", "zstd", "libzstd-dev", "libzstd-devel"),
+    "with_lz4": ("lz4/[>=1.9 <2]", "LIBLZ4", "lz4", "liblz4-dev", "lz4-devel"),
     "with_mimalloc": ("mimalloc/[>=2.0 <3]", "MIMALLOC", "mimalloc", "libmimalloc-dev", "mimalloc-devel"),
 }
 

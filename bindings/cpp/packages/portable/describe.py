@@ -21,6 +21,8 @@ INSIDE = {
     "libspng": ("decodes PNG", "BSD-2-Clause", "https://libspng.org"),
     "libstdc++": ("the run-time library of C++", "GPL-3.0-or-later WITH GCC-exception-3.1", "https://gcc.gnu.org"),
     "libwebp": ("decodes WebP", "BSD-3-Clause", "https://developers.google.com/speed/webp"),
+    "libzstd": ("reads what Zstandard compressed", "BSD-3-Clause", "https://github.com/facebook/zstd"),
+    "lz4": ("reads what LZ4 compressed", "BSD-2-Clause", "https://github.com/lz4/lz4"),
     "mimalloc": ("allocates descriptions and scratch", "MIT", "https://github.com/microsoft/mimalloc"),
     "zlib": ("part of reading PNG", "Zlib", "https://zlib.net"),
 }

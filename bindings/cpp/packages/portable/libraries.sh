@@ -45,7 +45,7 @@ mkdir -p "$folder/apt/partial"
 for mirror in "${mirrors[@]}"; do echo "deb-src [signed-by=$keys] $mirror main"; done >"$folder/sources.list"
 apt=(apt-get -o Dir::Etc::SourceList="$folder/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$folder/apt" -qq)
 had "${apt[@]}" update || lacks "Debian's list of sources cannot be had"
-names=(highway libdeflate libjpeg-turbo libspng libwebp mimalloc zlib)
+names=(highway libdeflate libjpeg-turbo libspng libwebp libzstd lz4 mimalloc zlib)
 (cd "$folder/sources" && had "${apt[@]}" -o APT::Sandbox::User=root source "${names[@]}") || lacks "Debian's sources of ${names[*]} cannot be had"
 
 # ---- Each library: its tree, its licences, what it was made of.
@@ -112,6 +112,16 @@ taken libdeflate COPYING
 quietly make -C "$tree" -j"$jobs" libdeflate.a CC="${cross}gcc" AR="${cross}ar" CFLAGS="$c_flags $flags -DNDEBUG"
 cp "$tree/libdeflate.h" "$folder/include"
 cp "$tree/libdeflate.a" "$folder/lib"
+
+taken libzstd LICENSE # reads only; its BSD licence is taken, not the GPL that it offers too
+quietly make -C "$tree/lib" -j"$jobs" libzstd.a CC="${cross}gcc" AR="${cross}ar" CFLAGS="$c_flags $flags -DNDEBUG" \
+  ZSTD_LIB_COMPRESSION=0 ZSTD_LIB_DICTBUILDER=0 ZSTD_LIB_DEPRECATED=0 ZSTD_LEGACY_SUPPORT=0
+cp "$tree"/lib/{zstd,zstd_errors}.h "$folder/include"
+cp "$tree/lib/libzstd.a" "$folder/lib"
+
+taken lz4 lib/LICENSE
+cp "$tree"/lib/{lz4,lz4frame}.h "$folder/include"
+by_hand liblz4.a "$tree"/lib/{lz4,lz4frame,lz4hc,xxhash}.c
 
 taken mimalloc LICENSE # its malloc and operator new stay out; memory of threads that dlopen can always give
 by_cmake mimalloc-static -DMI_OVERRIDE=OFF -DMI_BUILD_{SHARED,OBJECT,TESTS}=OFF -DMI_LOCAL_DYNAMIC_TLS=ON

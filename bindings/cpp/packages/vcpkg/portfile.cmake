@@ -14,10 +14,12 @@ endif()
 vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
   deflate DATALINE_WITH_LIBDEFLATE
   jpeg DATALINE_WITH_LIBJPEG
+  lz4 DATALINE_WITH_LIBLZ4
   mimalloc DATALINE_WITH_MIMALLOC
   png DATALINE_WITH_LIBSPNG
   tools DATALINE_CLI
-  webp DATALINE_WITH_LIBWEBP)
+  webp DATALINE_WITH_LIBWEBP
+  zstd DATALINE_WITH_LIBZSTD)
 
 # In static triplets libspng has another name and leaves zlib to whoever links it.
 foreach(config IN ITEMS release debug)

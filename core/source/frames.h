@@ -1,0 +1,43 @@
+// Inflating in memory what LZ4 and Zstandard made: the buffers of Arrow files, shards of MDS, chunks of LitData. The size of what
+// is inflated is known from elsewhere, and must be met exactly.
+//
+// Sources: LZ4 Frame Format Description 1.6.3, RFC 8878. Needs liblz4 and libzstd; a build without one of them answers
+// kUnsupported, naming the build option.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+
+namespace dataline {
+
+enum class FrameCodec : uint8_t { kLz4, kZstd };
+
+const char* frame_codec_name(FrameCodec codec);  // "LZ4", "Zstandard"
+
+// The most that so many bytes can inflate to: a header that claims more is wrong.
+int64_t max_inflated_frame_bytes(FrameCodec codec, int64_t compressed_bytes);
+
+// Keeps what the libraries work with, so that one object does for many buffers.
+// Threads: externally synchronized.
+class FrameInflater {
+ public:
+  FrameInflater();
+  ~FrameInflater();
+
+  // All of `compressed`, one frame or several, into `out`, which they must fill. kCorrupt: they are damaged, break off, or hold
+  // more or less. kNoMemory. `name`: for messages.
+  Status inflate(FrameCodec codec, const std::string& name, Bytes compressed, std::span<std::byte> out);
+
+ private:
+  struct Libraries;
+  std::unique_ptr<Libraries> libraries_;
+};
+
+}  // namespace dataline
