@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "core/base/bytes.h"
 #include "core/base/checked.h"
 
 #ifdef DATALINE_HAS_LIBLZ4
@@ -30,6 +31,15 @@ Status inflates_to_more(const std::string& name, std::span<std::byte> out) {
 Status inflates_to_less(const std::string& name, size_t bytes, std::span<std::byte> out) {
   return error(Code::kCorrupt, name, ": inflates to ", bytes, " bytes, expected ", out.size());
 }
+
+#if !defined(DATALINE_HAS_LIBLZ4) || !defined(DATALINE_HAS_LIBZSTD)
+Status not_built_in(const std::string& name, FrameCodec codec) {
+  const bool lz4 = codec == FrameCodec::kLz4;
+  return error(Code::kUnsupported, name, ": is compressed with ", frame_codec_name(codec),
+               ", and this build has no ",
+               lz4 ? "liblz4 (DATALINE_WITH_LIBLZ4)" : "libzstd (DATALINE_WITH_LIBZSTD)");
+}
+#endif
 
 #ifdef DATALINE_HAS_LIBLZ4
 struct FreeLz4 {
@@ -75,14 +85,13 @@ struct FreeZstd {
 };
 using ZstdContext = std::unique_ptr<ZSTD_DCtx, FreeZstd>;
 
-Status inflate_zstd(ZstdContext& context, const std::string& name, Bytes compressed,
-                    std::span<std::byte> out) {
+Result<int64_t> inflate_frames(ZstdContext& context, const std::string& name, Bytes compressed,
+                               std::span<std::byte> out) {
   if (context == nullptr) context.reset(ZSTD_createDCtx());
   if (context == nullptr) return error(Code::kNoMemory, name, ": no memory to inflate it");
   const size_t written =
       ZSTD_decompressDCtx(context.get(), out.data(), out.size(), compressed.data(), compressed.size());
-  if (ZSTD_isError(written) == 0)
-    return written == out.size() ? Status::ok() : inflates_to_less(name, written, out);
+  if (ZSTD_isError(written) == 0) return static_cast<int64_t>(written);
   const unsigned long long says = ZSTD_getFrameContentSize(compressed.data(), compressed.size());
   const bool known = says != ZSTD_CONTENTSIZE_UNKNOWN && says != ZSTD_CONTENTSIZE_ERROR;
   if (known && says > out.size()) return inflates_to_more(name, out);
@@ -90,7 +99,84 @@ Status inflate_zstd(ZstdContext& context, const std::string& name, Bytes compres
 }
 #endif
 
+// Walks over frames: RFC 8878, 3.1. The numbers of a header and its blocks are little-endian.
+class FrameWalk {
+ public:
+  FrameWalk(const std::string& path, Bytes compressed) : path_(path), bytes_(compressed) {}
+
+  Result<int64_t> bound() {
+    constexpr uint64_t kMagic = 0xfd2fb528, kSkippable = 0x184d2a50;
+    while (at_ < bytes_.size()) {
+      const size_t begin = at_;
+      DL_ASSIGN_OR_RETURN(const uint64_t magic, number(4));
+      if ((magic & ~uint64_t{15}) == kSkippable) {
+        DL_ASSIGN_OR_RETURN(const uint64_t skipped, number(4));
+        DL_RETURN_IF_ERROR(skip(skipped));
+      } else if (magic == kMagic) {
+        DL_RETURN_IF_ERROR(frame());
+      } else {
+        return error(Code::kCorrupt, path_, ": offset ", begin, ": expected a frame of Zstandard, got ",
+                     bytes_.size() - begin, " other bytes");
+      }
+    }
+    return bound_;
+  }
+
+ private:
+  static constexpr int64_t kBlockBytes = int64_t{128} << 10;
+
+  Result<uint64_t> number(size_t bytes) {
+    if (bytes > bytes_.size() - at_) return cut();
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; ++i) value |= std::to_integer<uint64_t>(bytes_[at_ + i]) << (8 * i);
+    at_ += bytes;
+    return value;
+  }
+  Status skip(uint64_t bytes) {
+    if (bytes > bytes_.size() - at_) return cut();
+    at_ += static_cast<size_t>(bytes);
+    return Status::ok();
+  }
+  Status cut() const {
+    return error(Code::kTruncated, path_, ": offset ", at_, ": its Zstandard data break off, after ",
+                 bytes_.size(), " bytes");
+  }
+
+  Status frame() {
+    DL_ASSIGN_OR_RETURN(const uint64_t descriptor, number(1));
+    const bool single = (descriptor & 0x20) != 0, checksum = (descriptor & 4) != 0;
+    constexpr size_t kIdBytes[] = {0, 1, 2, 4}, kSizeBytes[] = {0, 2, 4, 8};
+    DL_RETURN_IF_ERROR(skip((single ? 0 : 1) + kIdBytes[descriptor & 3]));  // window, dictionary
+    const size_t size_bytes = descriptor >> 6 == 0 && single ? 1 : kSizeBytes[descriptor >> 6];
+    DL_ASSIGN_OR_RETURN(uint64_t size, number(size_bytes));
+    if (size_bytes == 2) size += 256;
+    int64_t blocks = 0;
+    for (bool last = false; !last; ++blocks) {
+      DL_ASSIGN_OR_RETURN(const uint64_t block, number(3));
+      last = (block & 1) != 0;
+      const bool repeated = (block >> 1 & 3) == 1;  // one byte
+      DL_RETURN_IF_ERROR(skip(repeated ? 1 : block >> 3));
+    }
+    if (checksum) DL_RETURN_IF_ERROR(skip(4));
+    // A block of 4 bytes inflates to 128 KiB at most, so that this fits.
+    const int64_t most = blocks * kBlockBytes;
+    bound_ += size_bytes > 0 && size < static_cast<uint64_t>(most) ? static_cast<int64_t>(size) : most;
+    return Status::ok();
+  }
+
+  const std::string& path_;
+  const Bytes bytes_;
+  size_t at_ = 0;
+  int64_t bound_ = 0;
+};
+
 }  // namespace
+
+bool is_zstd(Bytes first) { return first.size() >= 4 && load_little<uint32_t>(first.data()) == 0xfd2fb528; }
+
+Result<int64_t> zstd_frames_bound(const std::string& path, Bytes compressed) {
+  return FrameWalk(path, compressed).bound();
+}
 
 const char* frame_codec_name(FrameCodec codec) { return codec == FrameCodec::kLz4 ? "LZ4" : "Zstandard"; }
 
@@ -113,16 +199,27 @@ FrameInflater::~FrameInflater() = default;
 
 Status FrameInflater::inflate(FrameCodec codec, const std::string& name, Bytes compressed,
                               std::span<std::byte> out) {
+  if (codec == FrameCodec::kZstd) {
+    DL_ASSIGN_OR_RETURN(const int64_t written, inflate_zstd(name, compressed, out));
+    return written == std::ssize(out) ? Status::ok()
+                                      : inflates_to_less(name, static_cast<size_t>(written), out);
+  }
 #ifdef DATALINE_HAS_LIBLZ4
-  if (codec == FrameCodec::kLz4) return inflate_lz4(libraries_->lz4, name, compressed, out);
+  return inflate_lz4(libraries_->lz4, name, compressed, out);
+#else
+  return not_built_in(name, codec);
 #endif
+}
+
+Result<int64_t> FrameInflater::inflate_zstd(const std::string& name, Bytes compressed,
+                                            std::span<std::byte> out) {
 #ifdef DATALINE_HAS_LIBZSTD
-  if (codec == FrameCodec::kZstd) return inflate_zstd(libraries_->zstd, name, compressed, out);
+  return inflate_frames(libraries_->zstd, name, compressed, out);
+#else
+  static_cast<void>(compressed);
+  static_cast<void>(out);
+  return not_built_in(name, FrameCodec::kZstd);
 #endif
-  const char* const library = codec == FrameCodec::kLz4 ? "liblz4" : "libzstd";
-  return error(Code::kUnsupported, name, ": is compressed with ", frame_codec_name(codec),
-               ", and this build has no ", library, " (DATALINE_WITH_",
-               codec == FrameCodec::kLz4 ? "LIBLZ4" : "LIBZSTD", ")");
 }
 
 }  // namespace dataline

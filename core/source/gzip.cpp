@@ -253,22 +253,4 @@ Result<int64_t> size_in_gzip_trailer(const std::string& path, Bytes compressed) 
                bytes, " compressed bytes hold at most ", limit);
 }
 
-Result<MappedFile> open_maybe_gzip(const std::string& path, const InflatedSize& size_of,
-                                   const OpenContext& context) {
-  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
-  std::array<std::byte, 2> first{};
-  DL_RETURN_IF_ERROR(file.read(0, std::min<int64_t>(file.bytes(), 2), first.data()));
-  if (!is_gzip(first)) return file;
-  // A copy, because a file that is truncated while the decoder reads its mapping would raise SIGBUS.
-  HostMemory& memory = *context.memory;
-  DL_ASSIGN_OR_RETURN(Block packed, memory.allocate(file.bytes(), 1, MemoryKind::kData, path.c_str()));
-  DL_RETURN_IF_ERROR(file.read_all(packed.data(), context));
-  Bytes compressed(packed.data(), static_cast<size_t>(file.bytes()));
-  DL_ASSIGN_OR_RETURN(int64_t size, size_of(path, compressed));
-  DL_ASSIGN_OR_RETURN(Block plain, memory.allocate(size, 64, MemoryKind::kData, path.c_str()));
-  std::span<std::byte> out(plain.data(), static_cast<size_t>(size));
-  DL_RETURN_IF_ERROR(inflate_exactly(path, compressed, out, context));
-  return MappedFile::from_block(path, std::move(plain), size, file.file_bytes());
-}
-
 }  // namespace dataline

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 
@@ -39,12 +38,6 @@ Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std:
 // Inflates a bare deflate stream, which must be all of `compressed` and fill `out` exactly, and compares its CRC-32. kCorrupt.
 // `name` is for messages.
 Status inflate_stream(const std::string& name, Bytes compressed, std::span<std::byte> out, uint32_t crc32);
-
-// Opens a file that may be gzipped, by content. A .gz is inflated into memory, to the size that `size_of` finds in the
-// compressed bytes. Other files are not loaded yet (MappedFile::open_unloaded).
-using InflatedSize = std::function<Result<int64_t>(const std::string& path, Bytes compressed)>;
-Result<MappedFile> open_maybe_gzip(const std::string& path, const InflatedSize& size_of,
-                                   const OpenContext& context);
 
 // For files that do not say how long they are inside: the size in the trailer, of one member, below 4 GiB.
 Result<int64_t> size_in_gzip_trailer(const std::string& path, Bytes compressed);

@@ -11,7 +11,7 @@ import random
 import struct
 
 import shell
-from shell import ShellTest, indices_of
+from shell import ShellTest, indices_of, zstd_of
 
 COLUMNS = ("text", "label", "score", "more", "ok")
 
@@ -76,14 +76,15 @@ class Csv(ShellTest):
                 else:
                     self.assertNotEqual(ran.status, 0, text)
 
-    def test_a_gz_and_any_order(self):
-        with open(self.path("a.csv.gz"), "wb") as file:
-            file.write(gzip.compress(self.written().encode()))
-        order = indices_of(self.ok("cat", "a.csv.gz", "--indices", "--shuffle", "full", "--seed", 3))
-        self.assertEqual(sorted(order), list(range(500)))
-        for workers in (0, 2):
-            got = self.ok("cat", "a.csv.gz", "--field", "text", "--shuffle", "full", "--seed", 3, "--num-workers", workers)
-            self.assertEqual(got, self.packed([self.rows[i] for i in order])["text"])
+    def test_compressed_files_and_any_order(self):
+        self.write("a.csv.gz", gzip.compress(self.written().encode()))
+        self.write("a.csv.zst", zstd_of(self.written().encode()))
+        for name in ("a.csv.gz", "a.csv.zst"):
+            order = indices_of(self.ok("cat", name, "--indices", "--shuffle", "full", "--seed", 3))
+            self.assertEqual(sorted(order), list(range(500)))
+            for workers in (0, 2):
+                got = self.ok("cat", name, "--field", "text", "--shuffle", "full", "--seed", 3, "--num-workers", workers)
+                self.assertEqual(got, self.packed([self.rows[i] for i in order])["text"])
 
     def test_info_says_what_was_inferred(self):
         self.put("a.csv", self.written())

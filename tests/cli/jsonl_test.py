@@ -9,7 +9,7 @@ import random
 import struct
 
 import shell
-from shell import ShellTest, indices_of
+from shell import ShellTest, indices_of, zstd_of
 
 
 def rows(count, seed):
@@ -49,15 +49,16 @@ class JsonLines(ShellTest):
             for field, expected in self.packed(self.rows).items():
                 self.assertEqual(self.ok("cat", name, "--field", field), expected, (name, field))
 
-    def test_a_gz_and_any_order(self):
+    def test_compressed_files_and_any_order(self):
         text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in self.rows)
-        with open(self.path("a.jsonl.gz"), "wb") as file:
-            file.write(gzip.compress(text.encode()))
-        order = indices_of(self.ok("cat", "a.jsonl.gz", "--indices", "--shuffle", "full", "--seed", 3))
-        self.assertEqual(sorted(order), list(range(500)))
-        for workers in (0, 2):
-            got = self.ok("cat", "a.jsonl.gz", "--field", "text", "--shuffle", "full", "--seed", 3, "--num-workers", workers)
-            self.assertEqual(got, self.packed([self.rows[i] for i in order])["text"])
+        self.write("a.jsonl.gz", gzip.compress(text.encode()))
+        self.write("a.jsonl.zst", zstd_of(text.encode()))
+        for name in ("a.jsonl.gz", "a.jsonl.zst"):
+            order = indices_of(self.ok("cat", name, "--indices", "--shuffle", "full", "--seed", 3))
+            self.assertEqual(sorted(order), list(range(500)))
+            for workers in (0, 2):
+                got = self.ok("cat", name, "--field", "text", "--shuffle", "full", "--seed", 3, "--num-workers", workers)
+                self.assertEqual(got, self.packed([self.rows[i] for i in order])["text"])
 
     def test_info_says_what_was_inferred(self):
         self.write("a.jsonl", json.dumps(self.rows[0]) + "\n")

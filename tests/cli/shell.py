@@ -139,6 +139,13 @@ class ShellTest(unittest.TestCase):
         return f"raw:records?fields=label:u8,image:u8[{size}x{size}]", labels, images
 
 
+def zstd_of(data):
+    """A frame of Zstandard of blocks that are stored, without its size, as a stream is compressed."""
+    blocks = [data[at : at + 131072] for at in range(0, len(data), 131072)] or [b""]
+    heads = [struct.pack("<I", (i == len(blocks) - 1) | len(block) << 3)[:3] for i, block in enumerate(blocks)]
+    return b"\x28\xb5\x2f\xfd\x00\x68" + b"".join(head + block for head, block in zip(heads, blocks))
+
+
 def indices_of(output):
     return [int(line) for line in output.split()]
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/source/compressed_file.h"
 #include "core/source/csv/csv.h"
 #include "core/source/csv/csv_cells.h"
 #include "core/source/files.h"
@@ -26,7 +27,7 @@ constexpr KeySpec kDelimiter{"delimiter", "comma|tab|semicolon|pipe", "",
                              "what stands between cells; default: tab in .tsv, else comma"};
 constexpr KeySpec kHeader{"header", "true|false", "true",
                           "the first record names the columns; false: they are column0, column1, ..."};
-constexpr std::string_view kTabSuffixes[] = {".tsv", ".tsv.gz"};
+constexpr std::string_view kTabSuffixes[] = {".tsv", ".tsv.gz", ".tsv.zst"};
 
 struct CsvOptions {
   std::optional<char> delimiter = {};  // nothing: by the file's name
@@ -143,10 +144,9 @@ Result<CsvPlan> make_plan(const CsvOptions& options, const CsvDialect& dialect, 
 Result<SourceRef> open_csv(const CsvOptions& options, const std::string& path, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
   DL_RETURN_IF_ERROR(refuse_stand_ins(start));
-  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_gzip(path, size_in_gzip_trailer, context));
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, size_in_gzip_trailer, context));
   SourceInfo info{"csv", "", {}};
-  if (is_gzip(start.bytes()))
-    info.notes.push_back(concat("gzip: inflated into ", file.bytes(), " bytes of memory"));
+  if (is_compressed(start.bytes())) info.notes.push_back(inflated_note(start.bytes(), file));
   const CsvDialect dialect{options.delimiter.value_or(has_suffix(kTabSuffixes, path) ? '\t' : ','),
                            options.header};
   DL_ASSIGN_OR_RETURN(CsvRecords found, find_csv_records(file, dialect, context));
@@ -188,25 +188,26 @@ constexpr KeySpec kCsvKeys[] = {
     kHeader,
     kNullsKey,
     kAxesKey};
-constexpr std::string_view kCsvSuffixes[] = {".csv", ".tsv", ".csv.gz", ".tsv.gz"};
+constexpr std::string_view kCsvSuffixes[] = {".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst"};
 
 }  // namespace
 
 constinit const Format kCsvFormat{
     .name = "csv",
-    .doc = "comma-separated values, plain or gzipped. Fields: its columns by name",
+    .doc = "comma-separated values, plain, gzipped or compressed with Zstandard. Fields: its columns by name",
     .keys = kCsvKeys,
     .configure = configure_csv,
     .ranges = true,
     .infers = true,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return has_suffix(kCsvSuffixes, name); },
-    .members = "*.csv, *.tsv, plain or .gz",
+    .members = "*.csv, *.tsv, plain, .gz or .zst",
     .lists = true,
     // Plain ones are found by their names, after those that other formats know by content.
     .sniff =
         [](const FirstBytes& file) {
-          return has_suffix(kCsvSuffixes, file.path) && is_gzip(file.bytes()) ? Sniff::kLikely : Sniff::kNo;
+          return has_suffix(kCsvSuffixes, file.path) && is_compressed(file.bytes()) ? Sniff::kLikely
+                                                                                    : Sniff::kNo;
         },
     .suffixes = kCsvSuffixes,
 };

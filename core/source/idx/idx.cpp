@@ -15,6 +15,7 @@
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
 #include "core/source/format.h"
+#include "core/source/compressed_file.h"
 #include "core/source/gzip.h"
 
 namespace dataline {
@@ -159,7 +160,7 @@ Result<IdxFile> read_idx(const std::string& path, const OpenContext& context) {
   auto size_of = [&inside](const std::string& name, Bytes compressed) {
     return inflated_size(name, compressed, inside);
   };
-  Result<MappedFile> opened = open_maybe_gzip(path, size_of, context);
+  Result<MappedFile> opened = open_maybe_compressed(path, size_of, context);
   if (!opened.is_ok() && !inside.empty()) {
     return error(opened.status().code(), opened.status().message(), ", for an ", inside);
   }

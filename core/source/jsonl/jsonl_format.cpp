@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/source/compressed_file.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
 #include "core/source/gzip.h"
@@ -71,10 +72,9 @@ Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& pat
                              const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
   DL_RETURN_IF_ERROR(refuse_stand_ins(start));
-  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_gzip(path, size_in_gzip_trailer, context));
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, size_in_gzip_trailer, context));
   SourceInfo info{"jsonl", "", {}};
-  if (is_gzip(start.bytes()))
-    info.notes.push_back(concat("gzip: inflated into ", file.bytes(), " bytes of memory"));
+  if (is_compressed(start.bytes())) info.notes.push_back(inflated_note(start.bytes(), file));
   DL_ASSIGN_OR_RETURN(JsonLines lines, find_json_lines(file, context));
   DL_RETURN_IF_ERROR(check_last_line(file, lines));
   std::vector<TextField> fields = options.fields;
@@ -112,26 +112,29 @@ constexpr KeySpec kJsonlKeys[] = {
      "of the first line"},
     kNullsKey,
     kAxesKey};
-constexpr std::string_view kJsonlSuffixes[] = {".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"};
+constexpr std::string_view kJsonlSuffixes[] = {".jsonl",     ".ndjson",    ".jsonl.gz",
+                                               ".ndjson.gz", ".jsonl.zst", ".ndjson.zst"};
 
 }  // namespace
 
 constinit const Format kJsonlFormat{
     .name = "jsonl",
-    .doc = "one JSON object a line, plain or gzipped. Fields: its values by name, nested ones as meta/lang",
+    .doc =
+        "one JSON object a line, plain, gzipped or compressed with Zstandard. Fields: its values by name, "
+        "nested ones as meta/lang",
     .keys = kJsonlKeys,
     .configure = configure_jsonl,
     .ranges = true,
     .infers = true,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return has_suffix(kJsonlSuffixes, name); },
-    .members = "*.jsonl, *.ndjson, plain or .gz",
+    .members = "*.jsonl, *.ndjson, plain, .gz or .zst",
     .lists = true,
     .sniff =
         [](const FirstBytes& file) {
           const bool named = has_suffix(kJsonlSuffixes, file.path);
-          return named && (file.text().starts_with('{') || is_gzip(file.bytes())) ? Sniff::kLikely
-                                                                                  : Sniff::kNo;
+          return named && (file.text().starts_with('{') || is_compressed(file.bytes())) ? Sniff::kLikely
+                                                                                        : Sniff::kNo;
         },
     .suffixes = kJsonlSuffixes,
 };

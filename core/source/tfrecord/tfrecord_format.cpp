@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
+#include "core/source/compressed_file.h"
 #include "core/source/gzip.h"
 #include "core/source/tfrecord/example_source.h"
 
@@ -133,7 +134,7 @@ Status infer_fields(const TfRecordOptions& options, const RecordFile& records, c
 
 Result<RecordFile> open_records(const TfRecordOptions& options, const std::string& path,
                                 const OpenContext& context, SourceInfo& info) {
-  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_gzip(path, size_in_gzip_trailer, context));
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, size_in_gzip_trailer, context));
   if (file.bytes() != file.file_bytes())
     info.notes.push_back("gzip: inflated into memory; without compression files are mapped");
   DL_RETURN_IF_ERROR(check_first_record(file));
