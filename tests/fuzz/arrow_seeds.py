@@ -70,12 +70,20 @@ def field(name, kind, of_type=None, children=(), dictionary=None):
     return out
 
 
-def batch(rows, nodes, buffers):
+def compressed(data):
+    """A frame of Zstandard that stores the bytes, behind their number."""
+    head = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(data))
+    return struct.pack("<q", len(data)) + head + struct.pack("<I", 1 | len(data) << 3)[:3] + data if data else b""
+
+
+def batch(rows, nodes, buffers, codec=None):
     body, places = b"", b""
-    for data in buffers:
+    for data in buffers if codec is None else map(compressed, buffers):
         places += struct.pack("<qq", len(body), len(data))
         body += data + bytes(-len(data) % 8)
     table = {0: struct.pack("<q", rows), 1: (len(nodes), b"".join(struct.pack("<qq", *n) for n in nodes)), 2: (len(buffers), places)}
+    if codec is not None:
+        table[3] = {0: bytes([codec])}
     return table, body
 
 
@@ -114,6 +122,9 @@ def main():
     inner = field("s", STRUCT, None, [field("y", BOOL), field("z", UTF8)])
     seeds = {
         "numbers": files([x], [batch(3, [(3, 0)], [b"", i32(1, 2, 3)]), batch(2, [(2, 1)], [b"\2", i32(4, 5)])]),
+        "compressed": files([x, text], [batch(2, [(2, 0), (2, 0)], [b"", i32(1, 2), b"", i32(0, 1, 3), b"abc"], 1)]),
+        "another-codec": files([x], [batch(2, [(2, 0)], [b"", i32(1, 2)], 0)]),
+        "as-it-is": files([x], [batch(1, [(1, 0)], [b"", i32(1)]), batch(1, [(1, 0)], [b"", i32(1)], 1)]),
         "texts": files([text], [batch(3, [(3, 1)], [b"\5", i32(0, 2, 2, 5), b"abcde"])]),
         "lists": files([tokens, x], [batch(2, [(2, 0), (3, 1), (2, 0)], [b"", i32(0, 1, 3), b"\3", i32(7, 8, 9), b"", i32(1, 2)])]),
         "boxes": files([box], [batch(2, [(2, 0), (4, 0)], [b"", b"", struct.pack("<4f", 1, 2, 3, 4)])]),

@@ -35,6 +35,10 @@ def main():
         "empty": shard([label], []),
         "pickle": shard([("p", "pkl", None)], [(b"cos\nsystem\n",)]),
     }
+    data, entry = sets["texts"]
+    frame = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(data)) + struct.pack("<I", 1 | len(data) << 3)[:3] + data
+    entry = {**entry, "compression": "zstd", "raw_data": {**entry["raw_data"], "basename": "r.mds"}, "zip_data": {"basename": "s.mds", "bytes": len(frame)}}
+    sets["compressed"] = frame, entry
     for name, (data, entry) in sets.items():
         for shards in ([entry], [entry, entry]):
             index = json.dumps({"shards": shards, "version": 2}).encode()

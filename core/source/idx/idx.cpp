@@ -12,10 +12,10 @@
 #include "core/base/checked.h"
 #include "core/base/field.h"
 #include "core/base/text.h"
+#include "core/source/compressed_file.h"
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
 #include "core/source/format.h"
-#include "core/source/compressed_file.h"
 #include "core/source/gzip.h"
 
 namespace dataline {

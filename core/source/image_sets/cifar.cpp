@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/source/composed/composed.h"
+#include "core/source/compressed_file.h"
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
-#include "core/source/compressed_file.h"
 #include "core/source/gzip.h"
 #include "core/source/image_sets/image_sets.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/source/compressed_file.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
-#include "core/source/compressed_file.h"
 #include "core/source/gzip.h"
 #include "core/source/tfrecord/example_source.h"
 
