@@ -2,6 +2,8 @@
 // so, leaves nothing behind, and works when it is made again.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/conformance/files.h"
+#include "tests/source/arrow/compressed_files.h"
+#include "tests/source/frame_files.h"
 #include "tests/support/failing_new.h"
 
 namespace dataline::testing {
@@ -121,6 +123,17 @@ const std::vector<Scenario>& scenarios() {
       reading("Tokens", "mmap",
               [](Stage& s) {
                 s.uri = "tokens:" + s.files.write("a.bin", std::string(200, 'x')) + "?length=8&dtype=u16";
+              }),
+      reading("ArrowCompressed", "auto",
+              [](Stage& s) {
+                TestArrow table = arrow_table({{numbers<int32_t>("x", {1, 2, 3, 4})}});
+                if (std::string(dl_build_info()).find("libzstd") != std::string::npos) {
+                  table.messages[0] =
+                      arrow_compressed(table.messages[0], 1, [](size_t, const std::string& buffer) {
+                        return stored_bytes(static_cast<int64_t>(buffer.size())) + zstd_stored(buffer);
+                      });
+                }
+                s.uri = "arrow:" + s.files.write("a.arrow", table.file());
               }),
       reading("ADirectoryOfShards", "auto",
               [](Stage& s) {

@@ -1,8 +1,8 @@
 // Arrow IPC files (Feather 2) and streams, with random access by row; buffers that are delivered as they are stored are mapped,
 // not copied.
 //
-// A sample is a row. Fields are those of columns.h. Not read: compressed buffers, the types that columns.h leaves out,
-// Feather 1. Numbers are in the machine's byte order.
+// A sample is a row. Fields are those of columns.h. Compressed buffers are inflated into memory at open (inflation.h). Not read: the
+// types that columns.h leaves out, Feather 1. Numbers are in the machine's byte order.
 // Threads: immutable once open.
 // Memory: batches.h.
 // SPDX-License-Identifier: Apache-2.0
