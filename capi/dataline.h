@@ -623,8 +623,8 @@ typedef struct dl_reader {
    * shuffle=window opens fewer at a time: shuffle_blocks is at most a quarter of it, and at least 1 */
   int64_t held_blocks;
   /* 1: a call takes as long as copying its records does, and now and then some milliseconds; it waits for nothing but this
-   * machine's storage. A consumer that waits for a batch then calls `read` too, in its own thread, so that its deadline may be
-   * late by one call, and workers take whole batches. 0: only workers call it */
+   * machine's storage. A consumer that waits for a batch then calls `read` too, in its own thread, as long as calls take tens of
+   * microseconds on average; its deadline may be late by one call. Workers take whole batches. 0: only workers call it */
   int32_t prompt;
   int32_t reserved; /* zero */
 } dl_reader;

@@ -361,8 +361,8 @@ structs! {
         held_blocks: i64,
         /// 1: a call takes as long as copying its records does, and now and then some milliseconds; it waits
         /// for nothing but this machine's storage. A consumer that waits for a batch then calls `read` too,
-        /// in its own thread, so that its deadline may be late by one call, and workers take whole batches.
-        /// 0: only workers call it
+        /// in its own thread, as long as calls take tens of microseconds on average; its deadline may be late
+        /// by one call. Workers take whole batches. 0: only workers call it
         prompt: i32,
         /// zero
         reserved: i32,
