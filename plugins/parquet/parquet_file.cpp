@@ -292,6 +292,8 @@ class OpenedFile final : public ParquetFile {
     if (!chunk->file_path().empty())
       return failure(DL_ERR_UNSUPPORTED, place, ": its pages are in a file of another name, ",
                      printable(chunk->file_path()), ", which is not read");
+    // It may have no data page: Arrow C++ writes 0 as its offset.
+    if (made.num_rows() == 0 && chunk->num_values() == 0) return {};
     int64_t start = chunk->data_page_offset();
     if (chunk->has_dictionary_page() && chunk->dictionary_page_offset() > 0)
       start = std::min(start, chunk->dictionary_page_offset());

@@ -1,5 +1,5 @@
-"""Every file of apache/arrow-testing and apache/parquet-testing: column by column equal to what pyarrow reads, or refused for a
-reason that the table says. Run by hand; what it showed is kept in tests/results.
+"""Every file of apache/arrow-testing and apache/parquet-testing: column by column equal to what pyarrow reads, or refused
+for a reason that the table says. Run by hand; what it showed is kept in tests/results.
 
   foreign_tables.py --arrow CHECKOUT --parquet CHECKOUT [--plugin libdataline-parquet.so] [--table FILE]
 
@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import datetime
-import decimal
 import pathlib
 import subprocess
 import sys
@@ -31,7 +29,7 @@ TEMPORAL = (pa.types.is_date, pa.types.is_time, pa.types.is_timestamp, pa.types.
 
 def read_by_arrow(path: pathlib.Path) -> Any:
     if path.suffix == ".parquet":
-        return pq.ParquetFile(path).read()
+        return pq.ParquetFile(path, page_checksum_verification=True).read()
     make = pa.ipc.open_stream if path.suffix == ".stream" else pa.ipc.open_file
     with pa.OSFile(str(path)) as file:
         return make(file).read_all()
@@ -40,7 +38,11 @@ def read_by_arrow(path: pathlib.Path) -> Any:
 def leaves(name: str, column: Any) -> dict[str, Any]:
     """The fields that a column becomes: leaves of structs, with the nulls of the structs around them."""
     if isinstance(column.type, pa.BaseExtensionType):
-        column = column.cast(column.type.storage_type) if column.num_chunks == 0 else pa.chunked_array([c.storage for c in column.chunks])
+        column = (
+            column.cast(column.type.storage_type)
+            if column.num_chunks == 0
+            else pa.chunked_array([c.storage for c in column.chunks])
+        )
     if not pa.types.is_struct(column.type):
         return {name: column}
     out = {}
@@ -58,7 +60,8 @@ def as_stored(column: Any) -> list[Any]:
     if any(test(kind) for test in TEMPORAL):
         wide = pa.int32() if kind.bit_width == 32 else pa.int64()
         column = pa.chunked_array([chunk.view(wide) for chunk in column.chunks], wide)
-    return column.to_pylist()
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 def has_null(value: Any) -> bool:
@@ -88,7 +91,9 @@ def compare(dataset: dataline.Dataset, name: str, values: list[Any]) -> str:
         if isinstance(wanted, bytes):
             if got.tobytes() != wanted:
                 return f"row {i}: {got.tobytes()!r}, pyarrow has {wanted!r}"
-        elif got.size != wanted.size or not np.array_equal(got, wanted.astype(got.dtype).reshape(got.shape), equal_nan=got.dtype.kind == "f"):
+        elif got.size != wanted.size or not np.array_equal(
+            got, wanted.astype(got.dtype).reshape(got.shape), equal_nan=got.dtype.kind == "f"
+        ):
             return f"row {i}: {got}, pyarrow has {wanted}"
     return ""
 
@@ -169,9 +174,16 @@ def check_hostile(path: pathlib.Path, scheme: str, group: str, plugin: str | Non
         "    except dataline.Error:\n"
         "        pass\n"
     )
-    ran = subprocess.run([sys.executable, "-c", code, f"{scheme}:{path}", plugin or ""], check=False, capture_output=True, timeout=300)
+    ran = subprocess.run(
+        [sys.executable, "-c", code, f"{scheme}:{path}", plugin or ""], check=False, capture_output=True, timeout=300
+    )
     outcome = {0: "read", 3: "refused"}.get(ran.returncode, "WRONG")
-    report.add(group, outcome if outcome == "WRONG" else "equal", path, why=f"ended with {ran.returncode}: {ran.stderr[-200:]!r}")
+    report.add(
+        group,
+        outcome if outcome == "WRONG" else "equal",
+        path,
+        why=f"ended with {ran.returncode}: {ran.stderr[-200:]!r}",
+    )
 
 
 def main() -> int:

@@ -119,7 +119,7 @@ def test_feather_as_it_is_written_by_default_is_read(tmp_path: Path, codec: str)
     for index in (0, 1, 65_535, 65_536, 299_999):
         assert int(dataset[index]["x"]) == values[index]
         assert bytes(dataset[index]["text"]) == str(index).encode() * (index % 5)
-    loader = dataline.Loader(dataset.uri + "?fields=x", batch_size=1000, shuffle="full", epochs=1)
+    loader = dataline.Loader(f"arrow:{dataset.uri}?fields=x", batch_size=1000, shuffle="full", epochs=1)
     assert sum(int(batch["x"].sum()) for batch in loader) == values.sum()
 
 

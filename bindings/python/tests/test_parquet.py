@@ -96,6 +96,20 @@ def test_structs_fields_and_order(tmp_path: Path, parquet: dataline.Extensions) 
         dataline.open(f"parquet:{path}", extensions=parquet)
 
 
+def test_row_groups_without_rows_are_nothing(tmp_path: Path, parquet: dataline.Extensions) -> None:
+    """Streaming writers leave them; Arrow writes no data page then, and 0 as its offset."""
+    table = table_of(20)
+    path = tmp_path / "a.parquet"
+    with pq.ParquetWriter(path, table.schema) as writer:
+        for part in (table.slice(0, 0), table.slice(0, 11), table.slice(0, 0), table.slice(11), table.slice(0, 0)):
+            writer.write_table(part)
+    assert pq.ParquetFile(path).metadata.num_row_groups == 5
+    for shuffle in ("none", "full", "window"):
+        rows = rows_of(f"parquet:{path}", parquet, shuffle=shuffle, seed=1)
+        assert sorted(int(row["int64"]) for row in rows) == list(range(20))
+    same(rows_of(f"parquet:{path}", parquet), table)
+
+
 def test_tensors_have_their_shape(tmp_path: Path, parquet: dataline.Extensions) -> None:
     values = np.arange(5 * 6, dtype=np.float32).reshape(5, 2, 3)
     kind = pa.fixed_shape_tensor(pa.float32(), (2, 3), dim_names=["H", "W"])

@@ -180,8 +180,11 @@ Result<ArrowFooter> ArrowFooter::read(const MappedFile& file, const OpenContext&
   out.flat_ =
       std::make_unique<FlatBuffer>(file.path(), out.at_, Bytes(out.bytes_.data(), static_cast<size_t>(size)));
   const FlatTable footer = out.flat_->root();
-  if (out.flat_->ok())
-    out.old_unions_ = check_metadata_version(*out.flat_, 0, footer.number<int16_t>(footer_table::kVersion));
+  if (out.flat_->ok()) {
+    // Some writers before Arrow 0.15 left it out, though their messages, which say it too, are V4.
+    const auto version = footer.number<int16_t>(footer_table::kVersion);
+    out.old_unions_ = check_metadata_version(*out.flat_, 0, version == 0 ? kOldestVersion : version);
+  }
   out.schema_ = footer.table(footer_table::kSchema);
   out.dictionaries_ = footer.vector(footer_table::kDictionaries, kBlockStructBytes);
   out.batches_ = footer.vector(footer_table::kBatches, kBlockStructBytes);

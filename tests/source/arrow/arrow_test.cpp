@@ -295,6 +295,15 @@ TEST_F(ArrowTest, FilesBeforeTheMarkerAreRead) {
   EXPECT_EQ(rows<int32_t>(table), (Rows<int32_t>{{1}, {2}, {3}}));
 }
 
+TEST_F(ArrowTest, AFooterMayNotSayItsVersionIfTheMessagesDo) {
+  TestArrow table = arrow_table({{numbers<int32_t>("x", {1, 2})}});
+  table.version = 0;
+  for (TestMessage& message : table.messages) message.version = 3;
+  const SourceRef source = open(table.file());
+  ASSERT_NE(source, nullptr);
+  EXPECT_EQ(values_of<int32_t>(fetch_all(*source).bytes[0][1]), std::vector<int32_t>{2});
+}
+
 TEST_F(ArrowTest, AStreamWithoutAnEndMarkSaysSo) {
   TestArrow table = arrow_table({{numbers<int32_t>("x", {1, 2})}});
   table.end_mark = false;
