@@ -60,7 +60,7 @@ class Report(ShellTest):
         self.assertLess(len(text), 3_000_000)
 
     def test_a_slow_consumer_is_told_that_nothing_is_to_gain(self):
-        _, words = self.page(self.numbers(), "--seconds", "0.5", "--batch-size", "16", "--consumer-ms", "20")
+        _, words = self.page(self.numbers(), "--seconds", "1", "--batch-size", "16", "--consumer-ms", "100")
         self.assertIn("loading keeps up", words)
 
     def test_of_a_trace_it_tells_what_that_holds(self):
