@@ -19,6 +19,7 @@ namespace {
 // LZ4: a byte of a match's length stands for 255. Zstandard: a block of 3 bytes and one that is repeated 128 KiB times.
 constexpr int64_t kMaxLz4Ratio = 255, kMaxZstdRatio = (int64_t{128} << 10) / 4;
 
+#if defined(DATALINE_HAS_LIBLZ4) || defined(DATALINE_HAS_LIBZSTD)
 Status damaged(FrameCodec codec, const std::string& name, const char* reason) {
   return error(Code::kCorrupt, name, ": its ", frame_codec_name(codec), " data are damaged or break off (",
                reason, ")");
@@ -27,6 +28,7 @@ Status damaged(FrameCodec codec, const std::string& name, const char* reason) {
 Status inflates_to_more(const std::string& name, std::span<std::byte> out) {
   return error(Code::kCorrupt, name, ": inflates to more than ", out.size(), " bytes");
 }
+#endif
 
 Status inflates_to_less(const std::string& name, size_t bytes, std::span<std::byte> out) {
   return error(Code::kCorrupt, name, ": inflates to ", bytes, " bytes, expected ", out.size());
