@@ -15,7 +15,7 @@ struct ShardEntry {
   int64_t bytes = 0;  // of the file
   int64_t samples = 0;
   // The name of the file that is its compressed form, or ""; what made it, as the index calls it ("zstd:3"); its bytes, or -1.
-  std::string compressed = "", codec = "";
+  std::string compressed = {}, codec = {};
   int64_t compressed_bytes = -1;
 };
 
