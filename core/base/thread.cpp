@@ -18,6 +18,7 @@
 #include <memory>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/base/atomic.h"
 #include "core/base/thread_wait.h"
@@ -177,6 +178,16 @@ Result<Thread> Thread::start(std::string_view name, std::function<void()> body,
   static_cast<void>(start.release());  // run_thread owns it now
   thread.running_ = true;
   return thread;
+}
+
+void run_in_threads(std::string_view name, int64_t threads, const std::function<void(bool here)>& body) {
+  std::vector<Thread> others;
+  for (int64_t i = 1; i < threads; ++i) {
+    Result<Thread> other = Thread::start(name, [&body] { body(false); });
+    if (!other.is_ok()) break;
+    others.push_back(other.take());
+  }
+  body(true);
 }
 
 Thread& Thread::operator=(Thread&& other) noexcept {

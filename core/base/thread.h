@@ -63,6 +63,10 @@ class Thread {
   bool running_ = false;
 };
 
+// Calls body(true) here and meanwhile body(false) on `threads - 1` others, and returns when all have returned. The bodies take
+// their work from a place that they share: where the system starts fewer threads, fewer do the same. `body` must not throw.
+void run_in_threads(std::string_view name, int64_t threads, const std::function<void(bool here)>& body);
+
 int64_t monotonic_ns();
 int64_t thread_cpu_ns();
 // The same clock as monotonic_ns(), up to kCoarseNs late, for a fifth of the cost.

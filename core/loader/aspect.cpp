@@ -102,15 +102,7 @@ class ShapeReading {
         source_.calls_host() ? 1 : std::min<int64_t>({2 * available_cpus(), pieces, kMaxHeaderThreads});
     // First, so that the helpers do not take its memory.
     DL_ASSIGN_OR_RETURN(HeaderReader reader, HeaderReader::create(request_));
-    {
-      std::vector<Thread> helpers;
-      for (int64_t i = 1; i < wanted; ++i) {
-        Result<Thread> helper = Thread::start("dl-headers", [this] { help(); });
-        if (!helper.is_ok()) break;  // fewer do the same work
-        helpers.push_back(helper.take());
-      }
-      work(reader, /*reports=*/true);
-    }
+    run_in_threads("dl-headers", wanted, [&](bool here) { here ? work(reader, /*reports=*/true) : help(); });
     if (out_of_memory_.load()) throw std::bad_alloc();
     if (cancelled()) return {Code::kCancelled, ""};
     ThreadLock lock(mutex_);

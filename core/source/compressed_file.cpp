@@ -57,6 +57,7 @@ Result<MappedFile> open_maybe_compressed(const std::string& path, const Inflated
   // A copy, because a file that is truncated while the decoder reads its mapping would raise SIGBUS.
   DL_ASSIGN_OR_RETURN(const Block packed, room_for(file.bytes(), path, context));
   DL_RETURN_IF_ERROR(file.read_all(packed.data(), context));
+  DL_RETURN_IF_ERROR(file.change_since_open().status);
   const Bytes compressed(packed.data(), static_cast<size_t>(file.bytes()));
   return is_zstd(start) ? inflate_zstd(file, compressed, context)
                         : inflate_gzip(file, compressed, gzip_size, context);

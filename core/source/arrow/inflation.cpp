@@ -79,15 +79,7 @@ Result<MappedFile> ArrowInflation::run() {
   // A host's storage may not expect to be read from threads that nobody told it of.
   const int64_t wanted =
       file_.calls_host() ? 1 : std::min<int64_t>({available_cpus(), std::ssize(buffers_), kMaxInflators});
-  {
-    std::vector<Thread> helpers;
-    for (int64_t i = 1; i < wanted; ++i) {
-      Result<Thread> helper = Thread::start("dl-inflate", [this] { work(/*reports=*/false); });
-      if (!helper.is_ok()) break;  // fewer do the same work
-      helpers.push_back(helper.take());
-    }
-    work(/*reports=*/true);
-  }
+  run_in_threads("dl-inflate", wanted, [this](bool here) { work(/*reports=*/here); });
   if (out_of_memory_.load()) throw std::bad_alloc();
   if (context_.cancelled()) return error(Code::kCancelled, file_.path(), ": cancelled while it was inflated");
   ThreadLock lock(mutex_);

@@ -36,8 +36,7 @@ class ArrowInflation {
   // std::bad_alloc.
   Result<FileExtent> add(int64_t at, int64_t bytes);
 
-  int64_t bytes() const { return end_; }  // of what run() makes
-  std::string codecs() const;             // "LZ4 and Zstandard"
+  std::string codecs() const;  // "LZ4 and Zstandard"
   // A file in memory that has all of them where add() said. kCorrupt, kTruncated, kIo, kChanged, kCancelled; kNoMemory,
   // kOverBudget, kUnsupported (the codec is not built in).
   Result<MappedFile> run();

@@ -58,15 +58,7 @@ class EndSearch {
     const auto count = static_cast<int64_t>(pieces_.size());
     // A host's storage may not expect to be read from threads that nobody told it of.
     const int64_t wanted = file_.calls_host() ? 1 : std::min<int64_t>({available_cpus(), count, kMaxThreads});
-    {
-      std::vector<Thread> helpers;
-      for (int64_t i = 1; i < wanted; ++i) {
-        Result<Thread> helper = Thread::start("dl-documents", [this] { search(/*reports=*/false); });
-        if (!helper.is_ok()) break;  // fewer do the same work
-        helpers.push_back(helper.take());
-      }
-      search(/*reports=*/true);
-    }
+    run_in_threads("dl-documents", wanted, [this](bool here) { search(/*reports=*/here); });
     if (out_of_memory_.load()) throw std::bad_alloc();
     if (context_.cancelled())
       return error(Code::kCancelled, file_.path(), ": cancelled while ", what_, " were looked for");

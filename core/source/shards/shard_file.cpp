@@ -1,57 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/shards/shard_file.h"
 
-#include <span>
 #include <string_view>
-#include <utility>
 
 #include "core/base/text.h"
+#include "core/source/compressed_file.h"
 #include "core/source/files.h"
-#include "core/source/frames.h"
 #include "core/source/gzip.h"
 
 namespace dataline {
 namespace {
 
-Status check_length(const MappedFile& file, int64_t expected) {
-  if (expected < 0 || file.bytes() == expected) return Status::ok();
-  return error(file.bytes() < expected ? Code::kTruncated : Code::kCorrupt, file.path(), ": the index says ",
-               expected, " bytes, file has ", file.bytes());
+Status wrong_length(const std::string& path, int64_t expected, int64_t got, const char* what) {
+  return error(got < expected ? Code::kTruncated : Code::kCorrupt, path, ": the index says ", expected,
+               " bytes, ", what, " ", got);
 }
 
-Status unread_codec(const std::string& path, const ShardEntry& entry) {
-  return error(Code::kUnsupported, path, ": not there, and its compressed file ", printable(entry.compressed),
-               " is not read, which ", printable(entry.codec),
-               " made: decompress it (brotli -d, bunzip2, snzip -d), or write the set with zstd or without "
-               "compression");
+// What its first bytes are not.
+Status not_inflated(const std::string& path, const ShardEntry& entry) {
+  const std::string_view codec = std::string_view(entry.codec).substr(0, entry.codec.find(':'));
+  if (codec == "zstd" || codec == "gz")
+    return error(Code::kCorrupt, path, ": offset 0: expected data of ", codec, ", as the index says");
+  return error(
+      Code::kUnsupported, path, ": is of ", printable(entry.codec),
+      ", which is not read: decompress it (brotli -d, bunzip2, snzip -d), or write the set with zstd "
+      "or without compression");
 }
 
-Result<MappedFile> inflate_shard(MappedFile file, const ShardEntry& entry, std::string_view codec,
-                                 const OpenContext& context) {
-  const std::string& path = file.path();
-  DL_RETURN_IF_ERROR(check_length(file, entry.compressed_bytes));
-  const bool zstd = codec == "zstd";
-  const int64_t most =
-      zstd ? max_inflated_frame_bytes(FrameCodec::kZstd, file.bytes()) : max_inflated_bytes(file.bytes());
-  if (entry.bytes > most)
-    return error(Code::kCorrupt, path, ": the index says ", entry.bytes, " bytes inflated, ", file.bytes(),
-                 " compressed bytes hold at most ", most);
-  // A copy, because a file that is cut while its mapping is read would raise SIGBUS.
-  HostMemory& memory = *context.memory;
-  DL_ASSIGN_OR_RETURN(const Block packed, memory.allocate(file.bytes(), 1, MemoryKind::kData, path.c_str()));
-  DL_RETURN_IF_ERROR(file.read_all(packed.data(), context));
-  DL_ASSIGN_OR_RETURN(Block plain, memory.allocate(entry.bytes, 64, MemoryKind::kData, path.c_str()));
-  const Bytes compressed(packed.data(), static_cast<size_t>(file.bytes()));
-  const std::span<std::byte> out(plain.data(), static_cast<size_t>(entry.bytes));
-  if (zstd) {
-    context.progress->expect_bytes(entry.bytes);
-    DL_RETURN_IF_ERROR(FrameInflater().inflate(FrameCodec::kZstd, path, compressed, out));
-    context.progress->add_bytes(entry.bytes);
-  } else {
-    DL_RETURN_IF_ERROR(inflate_exactly(path, compressed, out, context));
-  }
-  DL_RETURN_IF_ERROR(file.change_since_open().status);
-  return MappedFile::from_block(path, std::move(plain), entry.bytes, file.file_bytes());
+Result<MappedFile> open_compressed_shard(const std::string& directory, const ShardEntry& entry,
+                                         const OpenContext& context) {
+  const std::string path = join_path(directory, entry.compressed);
+  const auto size_of_gzip = [&](const std::string&, Bytes compressed) -> Result<int64_t> {
+    if (entry.bytes <= max_inflated_bytes(std::ssize(compressed))) return entry.bytes;
+    return error(Code::kCorrupt, path, ": the index says ", entry.bytes, " bytes inflated, ",
+                 compressed.size(), " compressed bytes hold at most ",
+                 max_inflated_bytes(std::ssize(compressed)));
+  };
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, size_of_gzip, context));
+  if (entry.compressed_bytes >= 0 && file.file_bytes() != entry.compressed_bytes)
+    return wrong_length(path, entry.compressed_bytes, file.file_bytes(), "file has");
+  if (!file.inflated()) return not_inflated(path, entry);
+  if (file.bytes() == entry.bytes) return file;
+  return wrong_length(path, entry.bytes, file.bytes(), "file inflates to");
 }
 
 }  // namespace
@@ -61,17 +51,13 @@ Result<MappedFile> open_shard_file(const std::string& directory, const ShardEntr
   const std::string path = join_path(directory, entry.name);
   Result<MappedFile> opened = MappedFile::open_unloaded(path, context);
   if (opened.is_ok()) {
-    DL_RETURN_IF_ERROR(check_length(opened.value(), entry.bytes));
-    return opened;
+    if (opened.value().bytes() == entry.bytes) return opened;
+    return wrong_length(path, entry.bytes, opened.value().bytes(), "file has");
   }
   if (opened.status().code() != Code::kNotFound || entry.compressed.empty()) return opened;
-  Result<MappedFile> compressed = MappedFile::open_unloaded(join_path(directory, entry.compressed), context);
-  if (!compressed.is_ok() && compressed.status().code() == Code::kNotFound)
-    return error(Code::kNotFound, path, ": no such file, and no ", printable(entry.compressed), " either");
-  DL_ASSIGN_OR_RETURN(MappedFile file, std::move(compressed));
-  const std::string_view codec = std::string_view(entry.codec).substr(0, entry.codec.find(':'));
-  if (codec != "zstd" && codec != "gz") return unread_codec(path, entry);
-  return inflate_shard(std::move(file), entry, codec, context);
+  Result<MappedFile> inflated = open_compressed_shard(directory, entry, context);
+  if (inflated.is_ok() || inflated.status().code() != Code::kNotFound) return inflated;
+  return error(Code::kNotFound, path, ": no such file, and no ", printable(entry.compressed), " either");
 }
 
 }  // namespace dataline

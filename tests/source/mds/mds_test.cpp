@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -171,27 +172,40 @@ TEST_F(MdsTest, ACompressedShardThatIsNotAsTheIndexSaysIsRefused) {
   const auto entry = [&](const std::string& codec, size_t bytes) {
     return mds_compressed_entry(file, "0.mds", codec, "0.mds.zstd", bytes);
   };
-  refused(zstd, entry("br", zstd.size()), Code::kUnsupported, {"0.mds", "'0.mds.zstd'", "'br'", "brotli -d"});
-  refused(zstd, entry("zstd", zstd.size() + 1), Code::kTruncated, {"0.mds.zstd", "the index says"});
-  refused(zstd + "x", entry("zstd", zstd.size()), Code::kCorrupt, {"0.mds.zstd", "the index says"});
-  dir_.write("set/index.json",
-             mds_index({mds_compressed_entry(file, "0.mds", "zstd", "gone.mds.zstd", zstd.size())}));
-  expect_error(open_source(uri(), test_context()), Code::kNotFound, {"0.mds", "'gone.mds.zstd'"});
-  dir_.write("set/index.json",
-             mds_index({mds_compressed_entry(file, "0.mds", "zstd", "../0.mds.zstd", zstd.size())}));
-  expect_error(open_source(uri(), test_context()), Code::kCorrupt, {"'../0.mds.zstd'", "below the index"});
-  if (open_source(uri(), test_context()).status().code() == Code::kUnsupported)
+  refused("what brotli made", entry("br", 16), Code::kUnsupported, {"0.mds.zstd", "'br'", "brotli -d"});
+  refused("no frame", entry("zstd:3", 8), Code::kCorrupt, {"0.mds.zstd: offset 0: expected data of zstd"});
+  const auto elsewhere = [&](const std::string& name) {
+    dir_.write("set/index.json", mds_index({mds_compressed_entry(file, "0.mds", "zstd", name, zstd.size())}));
+    return open_source(uri(), test_context());
+  };
+  expect_error(elsewhere("gone.mds.zstd"), Code::kNotFound, {"0.mds", "'gone.mds.zstd'"});
+  expect_error(elsewhere("../0.mds.zstd"), Code::kCorrupt, {"'../0.mds.zstd'", "below the index"});
+
+  std::string nothing;
+  const std::string empty_frame = zstd_stored(nothing);
+  if (FrameInflater()
+          .inflate(FrameCodec::kZstd, "/x", std::as_bytes(std::span(empty_frame)),
+                   std::as_writable_bytes(std::span(nothing)))
+          .code() == Code::kUnsupported)
     GTEST_SKIP() << "this build has no Zstandard";
-  std::string claims = entry("zstd", zstd.size());
-  const std::string size = "\"bytes\": " + std::to_string(file.bytes().size());
-  claims.replace(claims.find(size), size.size(), "\"bytes\": 1099511627776");
-  refused(zstd, claims, Code::kCorrupt, {"0.mds.zstd", "1099511627776 bytes inflated", "hold at most"});
+  refused(zstd, entry("zstd", zstd.size() + 1), Code::kTruncated,
+          {"0.mds.zstd", "the index says", "file has"});
+  refused(zstd, entry("zstd", zstd.size() - 1), Code::kCorrupt, {"0.mds.zstd", "the index says", "file has"});
   const std::string cut = zstd.substr(0, zstd.size() - 1);
-  refused(cut, entry("zstd", cut.size()), Code::kCorrupt, {"0.mds.zstd", "damaged or break off"});
+  refused(cut, entry("zstd", cut.size()), Code::kTruncated, {"0.mds.zstd", "Zstandard data break off"});
   const std::string longer = zstd_stored(file.bytes() + "x");
-  refused(longer, entry("zstd", longer.size()), Code::kCorrupt, {"inflates to more than"});
+  refused(longer, entry("zstd", longer.size()), Code::kCorrupt, {"the index says", "file inflates to"});
   const std::string shorter = zstd_stored(file.bytes().substr(1));
-  refused(shorter, entry("zstd", shorter.size()), Code::kCorrupt, {"inflates to"});
+  refused(shorter, entry("zstd", shorter.size()), Code::kTruncated, {"the index says", "file inflates to"});
+  // An index that lies gets no memory for it.
+  const auto huge = [&](std::string lie) {
+    const std::string size = "\"bytes\": " + std::to_string(file.bytes().size());
+    return lie.replace(lie.find(size), size.size(), "\"bytes\": 1099511627776");
+  };
+  refused(zstd, huge(entry("zstd", zstd.size())), Code::kTruncated, {"the index says 1099511627776 bytes"});
+  const std::string gzip = gzip_stored(file.bytes());
+  refused(gzip, huge(entry("gz", gzip.size())), Code::kCorrupt,
+          {"1099511627776 bytes inflated", "hold at most"});
 }
 
 TEST_F(MdsTest, ASampleThatContradictsItselfIsBadAndTheOthersAreRead) {
