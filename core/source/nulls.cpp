@@ -36,6 +36,7 @@ Result<std::optional<NullFill>> read_nulls(const Uri& uri) {
   const UriKey* key = uri.find(kNullsKey.name);
   if (key == nullptr || key->value == "error") return std::optional<NullFill>();
   const std::string_view value = key->value;
+  if (value == "mask") return std::optional(NullFill{0, 0, key->value_column, true});
   if (value.starts_with("fill(") && value.ends_with(')')) {
     const std::string_view number = trim(value.substr(5, value.size() - 6));
     NullFill fill{0, parse_i64(number), key->value_column};
@@ -45,7 +46,7 @@ Result<std::optional<NullFill>> read_nulls(const Uri& uri) {
       return std::optional(fill);
     }
   }
-  return uri_error(key->value_column, "nulls='", key->value, "': expected error, or fill(NUMBER)");
+  return uri_error(key->value_column, "nulls='", key->value, "': expected error, fill(NUMBER) or mask");
 }
 
 Status check_fill(const NullFill& fill, const Field& field) {

@@ -14,15 +14,16 @@
 namespace dataline {
 
 inline constexpr KeySpec kNullsKey{
-    "nulls", "error|fill(0)", "error",
+    "nulls", "error|fill(0)|mask", "error",
     "what a value is that is missing or null: a bad sample; fill(V): the number V, or an empty row of a "
-    "ragged field"};
+    "ragged field; mask: 0, or an empty row, and a further field NAME/valid is false"};
 
-// nulls=fill(V).
+// nulls=fill(V), nulls=mask.
 struct NullFill {
   double number = 0;
   std::optional<int64_t> whole = {};  // V, where it is a whole number
   int64_t column = 0;                 // in the URI
+  bool mask = false;                  // V is 0, and fields say where; nulls inside a value are errors
 };
 
 // Nothing for nulls=error, and without the key. kBadUri with column.

@@ -75,6 +75,11 @@ struct Run {
     bool contiguous = false;           // data[i + 1] == data[i] + row_bytes for all i, and no row failed
   };
   ColumnRows* columns = nullptr;  // one per column of the schema
+  // [columns * count], 1: a source that puts a value in place of a null makes it 0. Null: nobody asks (null_masks.h).
+  std::byte* valid = nullptr;
+  void mark_null(size_t column, int64_t row) const {
+    if (valid != nullptr) valid[static_cast<int64_t>(column) * count + row] = std::byte{0};
+  }
   RowErrors* errors = nullptr;
 
   // The status gets the sample of the row.

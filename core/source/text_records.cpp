@@ -105,6 +105,7 @@ Status TextRecords::read_record(Run& run, int64_t row, bool populate, std::byte*
   for (size_t f = 0; f < count; ++f) {
     run.columns[f].data[row] = cells[f].data;
     run.columns[f].bytes[row] = cells[f].bytes;
+    if (cells[f].null) run.mark_null(f, row);
   }
   return Status::ok();
 }

@@ -28,6 +28,7 @@ struct ValueRoom {
 struct ValueCell {
   const std::byte* data = nullptr;
   int64_t bytes = 0;
+  bool null = false;  // what the rule for nulls puts there
 };
 
 // A value that stays where it is. Not null: null means that the row failed.

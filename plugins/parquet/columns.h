@@ -20,7 +20,9 @@ struct PlannedColumn {
   std::vector<int> path;                  // child by child, from the schema's fields down
   std::vector<int> below;                 // the path in what is read: numbers among the chosen siblings
   std::vector<int> leaves;                // its columns in the file: one
-  bool fills = false;                     // nulls=fill(V)
+  bool fills = false;                     // nulls=fill(V), nulls=mask
+  bool fills_items = false;               // nulls inside a value too
+  bool is_mask = false;                   // a bool: whether the column of that path is not null
   std::vector<uint8_t> fill;              // V as an element; empty: the field cannot have it
 };
 
@@ -51,6 +53,7 @@ class Values {
   int64_t rows() const { return rows_; }
 
  private:
+  Failure make_mask(arrow::MemoryPool* pool);
   Failure make_dense(const PlannedColumn& column, const std::shared_ptr<arrow::Array>& array,
                      int64_t unit_values, arrow::MemoryPool* pool);
   Failure make_ragged(const PlannedColumn& column, const std::shared_ptr<arrow::Array>& array,

@@ -22,11 +22,12 @@ namespace dataline_parquet {
 struct Fill {
   double number = 0;
   std::optional<int64_t> whole;
+  bool mask = false;  // nulls=mask: 0, and fields say where; nulls inside a value are errors
 };
 
 struct FileOptions {
   std::vector<std::string> fields;  // empty: all
-  std::optional<Fill> fill;         // nulls=fill(V)
+  std::optional<Fill> fill;         // nulls=fill(V), nulls=mask
   int64_t cache_bytes = 0;          // no decoding takes more
   // Else the file and its footer are let go when it has been looked at, and opened again to decode: for sets of more files
   // than a process may have open.

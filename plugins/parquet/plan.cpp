@@ -45,7 +45,7 @@ class Planner {
       if (Failure failed = add(*leaf)) return failed;
     number_paths();
     for (size_t i = 0; i < chosen.size(); ++i) add_to_top(*chosen[i], i, fields);
-    return {};
+    return options_.fill && options_.fill->mask ? add_masks() : Failure();
   }
 
  private:
@@ -147,6 +147,7 @@ class Planner {
     column.fills = options_.fill.has_value();
     // Where the items of a ragged field cannot be V, a null among them stays an error.
     if (options_.fill && column.field.ragged) store_fill(*options_.fill, column.field.dtype, column.fill);
+    column.fills_items = !column.fill.empty() && !options_.fill->mask;
     plan_.columns.push_back(std::move(column));
     return {};
   }
@@ -222,6 +223,28 @@ class Planner {
             static_cast<int>(std::distance(siblings.begin(), siblings.find(column.path[depth]))));
       }
     }
+  }
+
+  // Behind all fields, in their order.
+  Failure add_masks() {
+    const size_t count = plan_.columns.size();
+    for (size_t i = 0; i < count; ++i) {
+      PlannedColumn mask = plan_.columns[i];
+      mask.field = {};
+      mask.field.name = plan_.columns[i].field.name + "/valid";
+      mask.field.dtype = DL_DTYPE_BOOL;
+      mask.is_mask = true;
+      for (size_t other = 0; other < count; ++other) {
+        if (plan_.columns[other].field.name != mask.field.name) continue;
+        return failure(DL_ERR_UNSUPPORTED, path_, ": nulls=mask: a field is called '", mask.field.name,
+                       "' already; fields= can leave it out");
+      }
+      for (Plan::Top& top : plan_.tops)
+        if (std::find(top.columns.begin(), top.columns.end(), i) != top.columns.end())
+          top.columns.push_back(plan_.columns.size());
+      plan_.columns.push_back(std::move(mask));
+    }
+    return {};
   }
 
   void add_to_top(const Leaf& leaf, size_t index, const std::vector<parquet::arrow::SchemaField>& fields) {

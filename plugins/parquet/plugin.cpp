@@ -90,6 +90,10 @@ bool parse(std::string_view text, T& out) {
 Failure read_nulls(const char* given, std::optional<Fill>& out) {
   const std::string_view text = given == nullptr ? "error" : given;
   if (text == "error") return {};
+  if (text == "mask") {
+    out = Fill{0, 0, true};
+    return {};
+  }
   if (text.substr(0, 5) == "fill(" && text.back() == ')') {
     const std::string_view number = text.substr(5, text.size() - 6);
     Fill fill;
@@ -103,7 +107,7 @@ Failure read_nulls(const char* given, std::optional<Fill>& out) {
       return {};
     }
   }
-  return failure(DL_ERR_BAD_URI, "nulls='", text, "': expected error, or fill(NUMBER)");
+  return failure(DL_ERR_BAD_URI, "nulls='", text, "': expected error, fill(NUMBER) or mask");
 }
 
 Failure read_cache_bytes(const char* given, int64_t& out) {
@@ -216,7 +220,7 @@ dl_status add_format(dl_extensions* extensions, dl_error* error) {
        "default: all"},
       {sizeof(dl_format_key), 0, "nulls", "RULE", "error",
        "what a value is that is null: error, a bad sample; fill(V), the number V, or an empty row of a "
-       "ragged field"},
+       "ragged field; mask: 0, or an empty row, and a further field NAME/valid is false"},
       {sizeof(dl_format_key), 0, "cache_bytes", "SIZE", "256MiB",
        "memory for decoded row groups, of all files of a path together; one row group must fit"}};
   dl_format format = {};

@@ -38,6 +38,7 @@ Failure Values::make(const PlannedColumn& column, const ArrayRef& given, const u
       nulls[i] = array_->IsNull(i) || (structs_valid != nullptr && structs_valid[i] == 0) ? 1 : 0;
     null_rows_ = nulls;
   }
+  if (column.is_mask) return make_mask(pool);
   if (array_->type_id() == Type::DICTIONARY) {
     indices_ = std::static_pointer_cast<arrow::DictionaryArray>(array_);
     dictionary_ = std::make_shared<Values>();
@@ -56,7 +57,25 @@ Failure Values::make(const PlannedColumn& column, const ArrayRef& given, const u
     for (int64_t byte = 0; null_rows_[row] != 0 && byte < column.field.unit_bytes;
          byte += column.field.element_bytes)
       std::memcpy(at + byte, column.fill.data(), column.fill.size());
+    // What lies in a null list is null too.
+    if (null_rows_[row] != 0 && null_items_ != nullptr) null_items_[row] = 0;
   }
+  null_rows_ = nullptr;
+  return {};
+}
+
+Failure Values::make_mask(arrow::MemoryPool* pool) {
+  if (Failure failed = new_bytes(rows_, pool, &data_buffer_)) return failed;
+  uint8_t* const valid = data_buffer_->mutable_data();
+  for (int64_t row = 0; row < rows_; ++row)
+    valid[row] = null_rows_ == nullptr || null_rows_[row] == 0 ? 1 : 0;
+  if (array_->type_id() == Type::DICTIONARY) {
+    const auto& encoded = static_cast<const arrow::DictionaryArray&>(*array_);
+    for (int64_t row = 0; encoded.dictionary()->null_count() > 0 && row < rows_; ++row)
+      if (valid[row] != 0 && encoded.dictionary()->IsNull(encoded.GetValueIndex(row))) valid[row] = 0;
+  }
+  data_ = valid;
+  units_ = rows_;
   null_rows_ = nullptr;
   return {};
 }
@@ -129,7 +148,7 @@ Failure Values::make_dense(const PlannedColumn& column, const ArrayRef& given, i
   for (const auto& [items, count] : inner) {
     if (Failure failed = mark_items(column, *items, count, level_bytes / count, pool)) return failed;
   }
-  if (null_items_ != nullptr && !column.fill.empty()) null_items_ = nullptr;  // all are filled
+  if (null_items_ != nullptr && column.fills_items) null_items_ = nullptr;  // all are filled
   return {};
 }
 
@@ -140,13 +159,13 @@ Failure Values::mark_items(const PlannedColumn& column, const arrow::Array& leve
     if (Failure failed = new_bytes(units_, pool, &item_buffer_)) return failed;
     null_items_ = item_buffer_->mutable_data();
   }
-  if (!column.fill.empty()) {
+  if (column.fills_items) {
     if (Failure failed = own_data(column, pool)) return failed;
   }
   for (int64_t i = 0; i < level.length(); ++i) {
     if (!level.IsNull(i)) continue;
     null_items_[i / per_unit] = 1;
-    for (int64_t byte = 0; !column.fill.empty() && byte < level_bytes; byte += column.field.element_bytes)
+    for (int64_t byte = 0; column.fills_items && byte < level_bytes; byte += column.field.element_bytes)
       std::memcpy(own_ + i * level_bytes + byte, column.fill.data(), column.fill.size());
   }
   return {};

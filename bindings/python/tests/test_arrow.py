@@ -48,6 +48,28 @@ def test_nulls_are_filled_or_refused(tmp_path: Path, kind: str) -> None:
             check(dataline.open(f"arrow:{path}?fields={name}"), table.select([name]), False)
 
 
+@pytest.mark.parametrize("memory", [False, True])
+def test_masks_say_what_is_null(tmp_path: Path, memory: bool) -> None:
+    table = pa.table(columns(0.2)).slice(5, 90)
+    names = [name for name in table.column_names if name not in ("items", "image")]
+    table = table.select(names)
+    if memory:
+        dataset = dataline.from_arrow(table, nulls="mask")
+    else:
+        dataset = dataline.open(f"arrow:{write(tmp_path / 'a.arrow', table, 'file', 32)}?nulls=mask")
+    assert [field.name for field in dataset.fields] == [*names, *(f"{name}/valid" for name in names)]
+    for i in range(len(dataset)):
+        sample = dataset[i]
+        for name in names:
+            value = table[name][i]
+            assert bool(sample[f"{name}/valid"]) == value.is_valid, (name, i)
+            if not value.is_valid:
+                assert not np.asarray(sample[name]).any(), (name, i)
+    batch = next(iter(dataline.Loader(dataset, batch_size=90, transform="int32: cast(f32)")))
+    assert batch["int32/valid"].dtype == np.bool_
+    assert batch["int32/valid"].tolist() == [value.is_valid for value in table["int32"]]
+
+
 def test_deltas_and_replaced_dictionaries(tmp_path: Path) -> None:
     for deltas in (False, True):
         parts = [pa.array(part).dictionary_encode() for part in (["a", "b"], ["a", "b", "c"], ["z", "a"])]

@@ -96,6 +96,44 @@ def test_structs_fields_and_order(tmp_path: Path, parquet: dataline.Extensions) 
         dataline.open(f"parquet:{path}", extensions=parquet)
 
 
+def test_masks_say_what_is_null(tmp_path: Path, parquet: dataline.Extensions) -> None:
+    n = range(50)
+    columns = {
+        "x": pa.array([None if i % 3 == 0 else i for i in n], pa.int32()),
+        "t": pa.array([None if i % 4 == 0 else "" if i % 4 == 1 else str(i) for i in n]),
+        "word": pa.array([None if i % 5 == 0 else f"w{i % 2}" for i in n]).dictionary_encode(),
+        "tokens": pa.array([None if i % 7 == 0 else list(range(i % 4)) for i in n], pa.list_(pa.int64())),
+        "box": pa.array([None if i % 6 == 0 else [i, i + 1] for i in n], pa.list_(pa.float32(), 2)),
+        "s": pa.array([None if i % 2 == 0 else {"y": None if i % 3 == 0 else i} for i in n]),
+        "full": pa.array(list(n), pa.int64()),
+    }
+    table = pa.table(columns)
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=9)
+    names = ["x", "t", "word", "tokens", "box", "s/y", "full"]
+    rows = rows_of(f"parquet:{tmp_path / 'a.parquet'}?nulls=mask", parquet)
+    assert list(rows[0]) == [*names, *(f"{name}/valid" for name in names)]
+    for i, row in enumerate(rows):
+        for name in names:
+            value = table[name.split("/")[0]][i].as_py()
+            value = value["y"] if name == "s/y" and value is not None else value
+            assert bool(row[f"{name}/valid"]) == (value is not None), (name, i)
+            if value is None:
+                assert not np.asarray(row[name]).any(), (name, i)
+    chosen = rows_of(f"parquet:{tmp_path / 'a.parquet'}?fields=t,x&nulls=mask", parquet, shuffle="window", seed=1)
+    assert list(chosen[0]) == ["t", "x", "t/valid", "x/valid"]
+    assert sum(bool(row["x/valid"]) for row in chosen) == sum(i % 3 != 0 for i in n)
+
+
+def test_a_null_inside_a_value_has_no_mask(tmp_path: Path, parquet: dataline.Extensions) -> None:
+    table = pa.table({"tokens": pa.array([[1, 2], [3, None], None], pa.list_(pa.int64()))})
+    pq.write_table(table, tmp_path / "a.parquet")
+    dataset = dataline.open(f"parquet:{tmp_path / 'a.parquet'}?nulls=mask", extensions=parquet)
+    assert dataset[0]["tokens"].tolist() == [1, 2]
+    with pytest.raises(dataline.Error, match="its value 1 is null"):
+        dataset[1]
+    assert not dataset[2]["tokens/valid"]
+
+
 def test_row_groups_without_rows_are_nothing(tmp_path: Path, parquet: dataline.Extensions) -> None:
     """Streaming writers leave them; Arrow writes no data page then, and 0 as its offset."""
     table = table_of(20)

@@ -9,6 +9,7 @@
 #include "core/source/arrow/arrow_source.h"
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
+#include "core/source/null_masks.h"
 
 namespace dataline {
 namespace {
@@ -112,8 +113,9 @@ class ArrowOpener {
                         deliver_columns(plan_, tables, store, info.notes));
     ArrowRows rows(file.path(), file.inflated(), std::move(plan_), std::move(tables), std::move(deliveries),
                    options_.fill);
-    return SourceRef(std::make_shared<ArrowSource>(std::move(file), column_per_field(std::move(fields)),
+    SourceRef source(std::make_shared<ArrowSource>(std::move(file), column_per_field(std::move(fields)),
                                                    std::move(info), std::move(rows)));
+    return with_null_masks(std::move(source), options_.fill);
   }
 
   MappedFile file_;

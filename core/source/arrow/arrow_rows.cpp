@@ -201,6 +201,7 @@ Status ArrowRows::place_values(const Job& job, const ArrowStretch& stretch, cons
 
 void ArrowRows::place_null(const Job& job, int64_t at) const {
   static constexpr std::byte kEmptyRow{};
+  job.run.mark_null(job.column, at);
   const bool ragged = plan_.columns[job.column].values.ragged();
   job.run.columns[job.column].data[at] = ragged ? &kEmptyRow : deliveries_[job.column].fill_row.data();
   if (ragged) job.run.columns[job.column].bytes[at] = 0;
@@ -212,9 +213,9 @@ Result<const std::byte*> ArrowRows::units_of(const ArrowAccess& access, size_t c
   const ArrowDelivery& delivery = deliveries_[column];
   const ArrowValues& values = plan_.columns[column].values;
   ArrowNullItem null;
-  DL_ASSIGN_OR_RETURN(const std::byte* found,
-                      read_units(access, stretch.slots, values, units, fill_ ? &delivery.fill : nullptr,
-                                 delivery.element_bytes, room, null));
+  DL_ASSIGN_OR_RETURN(const std::byte* found, read_units(access, stretch.slots, values, units,
+                                                         fill_ && !fill_->mask ? &delivery.fill : nullptr,
+                                                         delivery.element_bytes, room, null));
   if (found != nullptr) return found;
   return bad_row(Code::kCorrupt, column, stretch, 0, stretch.slots[values.data], "its value ", null.item,
                  " is null (nulls=fill(0) delivers 0 in its place)");
@@ -301,7 +302,8 @@ Status ArrowRows::place_views(const Job& job, const ArrowStretch& stretch, const
                      " bytes, max_bytes_per_sample is ", job.run.max_bytes_per_sample);
     }
     if (view.bytes == 0) {
-      place_null(job, at);
+      static constexpr std::byte kEmptyText{};
+      rows.data[at] = &kEmptyText;
       continue;
     }
     DL_ASSIGN_OR_RETURN(rows.data[at], job.access.view(view.at, view.bytes,

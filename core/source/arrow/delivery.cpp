@@ -43,12 +43,14 @@ Result<ArrowDelivery> deliver(const ArrowColumn& column, const ArrowTables& tabl
   const bool values = encoded && tables.value_nulls;
   out.nulls = rows > 0;
   out.element_bytes = dtype_bytes(column.field.dtype);
-  const bool fills = store.fill && (items > 0 || values);
+  const bool fills = store.fill && !store.fill->mask && (items > 0 || values);
   out.copies = !store.addressable || column.values.bits || fills;
   out.plain = !encoded && !out.nulls && items == 0 && !out.copies && column.values.views < 0;
   if (rows + items == 0 && !values) return out;
-  const std::string_view what = store.fill ? ", delivered as the number of nulls=fill(), or as empty rows"
-                                           : ": these samples are bad (nulls=fill(0) delivers 0)";
+  const std::string_view what = !store.fill ? ": these samples are bad (nulls=fill(0) delivers 0)"
+                                : store.fill->mask
+                                    ? ", delivered as 0 or empty rows, and told by the field's mask"
+                                    : ", delivered as the number of nulls=fill(), or as empty rows";
   notes.push_back(
       concat(column.field.name, ": ", rows + items, rows + items == 1 ? " null" : " nulls", what));
   if (store.fill) DL_RETURN_IF_ERROR(prepare_fill(column, store, out));

@@ -13,6 +13,7 @@
 #include "core/source/arrow/c_schema.h"
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
+#include "core/source/null_masks.h"
 #include "core/source/uri.h"
 
 namespace dataline {
@@ -106,8 +107,9 @@ class ArrowMemoryOpener {
     DL_ASSIGN_OR_RETURN(std::vector<ArrowDelivery> deliveries,
                         deliver_columns(plan_, tables, store, info.notes));
     ArrowRows rows(name_, true, std::move(plan_), std::move(tables), std::move(deliveries), options_.fill);
-    return SourceRef(std::make_shared<ArrowMemorySource>(
+    SourceRef source(std::make_shared<ArrowMemorySource>(
         std::move(memory_), column_per_field(std::move(fields)), std::move(info), std::move(rows)));
+    return with_null_masks(std::move(source), options_.fill);
   }
 
  private:

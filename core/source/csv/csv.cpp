@@ -35,7 +35,7 @@ Status CsvFile::read_values(int64_t index, std::string_view record, Rooms rooms,
       DL_RETURN_IF_ERROR(read_text(index, column, cell, rooms[f], cells[f]));
       continue;
     }
-    const Code code = read_number(target, cell, rooms[f].data + target.offset);
+    const Code code = read_number(target, cell, rooms[f].data + target.offset, cells[f]);
     if (code != Code::kOk) return wrong_number(code, index, column, cell);
   }
   if (reader.fault() != CsvFault::kNone) {
@@ -48,9 +48,13 @@ Status CsvFile::read_values(int64_t index, std::string_view record, Rooms rooms,
                 plan_.targets.size());
 }
 
-Code CsvFile::read_number(const CsvPlan::Target& target, const CsvCell& cell, std::byte* out) const {
+Code CsvFile::read_number(const CsvPlan::Target& target, const CsvCell& cell, std::byte* out,
+                          ValueCell& value) const {
   const Code code = store_csv_value(target.dtype, cell.text, out);
   if (code != Code::kEmpty || !plan_.fill) return code;
+  // A mask is of a whole value.
+  if (plan_.fill->mask && value.bytes > dtype_bytes(target.dtype)) return code;
+  value.null = true;
   store_fill(*plan_.fill, target.dtype, out);
   return Code::kOk;
 }

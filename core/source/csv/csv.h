@@ -33,7 +33,8 @@ class CsvFile final : public TextRecords {
   using Rooms = std::span<const ValueRoom>;
 
   Status read_values(int64_t index, std::string_view record, Rooms rooms, Cells cells) const override;
-  Code read_number(const CsvPlan::Target& target, const CsvCell& cell, std::byte* out) const;
+  Code read_number(const CsvPlan::Target& target, const CsvCell& cell, std::byte* out,
+                   ValueCell& value) const;
   Status wrong_number(Code code, int64_t index, size_t column, const CsvCell& cell) const;
   Status read_text(int64_t index, size_t column, const CsvCell& cell, const ValueRoom& room,
                    ValueCell& out) const;

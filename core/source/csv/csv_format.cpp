@@ -15,6 +15,7 @@
 #include "core/source/files.h"
 #include "core/source/format.h"
 #include "core/source/gzip.h"
+#include "core/source/null_masks.h"
 
 namespace dataline {
 namespace {
@@ -157,8 +158,9 @@ Result<SourceRef> open_csv(const CsvOptions& options, const std::string& path, c
     if (each.is_text) each.field.max_bytes = most_text_bytes(each, found.longest);
     schema.push_back(each.field);
   }
-  return SourceRef(std::make_shared<CsvFile>(std::move(file), column_per_field(std::move(schema)),
-                                             std::move(info), std::move(found), std::move(plan)));
+  return with_null_masks(std::make_shared<CsvFile>(std::move(file), column_per_field(std::move(schema)),
+                                                   std::move(info), std::move(found), std::move(plan)),
+                         options.fill);
 }
 
 Result<OpenOne> configure_csv(const Uri& uri) {

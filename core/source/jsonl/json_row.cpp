@@ -176,10 +176,11 @@ Status JsonRowReader::fill_missing() {
     }
     if (field.kind == FieldKind::kRagged) {
       cells_[f] = cell_of({});
+      cells_[f].null = true;
       continue;
     }
     std::byte* out = rooms_[f].data;
-    cells_[f] = {out, field.bytes()};
+    cells_[f] = {out, field.bytes(), true};
     write_fill(*plan_.fill, field, out);
   }
   return Status::ok();

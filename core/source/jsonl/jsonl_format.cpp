@@ -13,6 +13,7 @@
 #include "core/source/format.h"
 #include "core/source/gzip.h"
 #include "core/source/jsonl/jsonl.h"
+#include "core/source/null_masks.h"
 
 namespace dataline {
 namespace {
@@ -90,9 +91,10 @@ Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& pat
     if (each.field.kind == FieldKind::kRagged) each.field.max_bytes = most_text_bytes(each, lines.longest);
     schema.push_back(each.field);
   }
-  return SourceRef(std::make_shared<JsonlFile>(std::move(file), column_per_field(std::move(schema)),
-                                               std::move(info), std::move(lines),
-                                               JsonRowPlan::of(std::move(fields), options.fill)));
+  return with_null_masks(
+      std::make_shared<JsonlFile>(std::move(file), column_per_field(std::move(schema)), std::move(info),
+                                  std::move(lines), JsonRowPlan::of(std::move(fields), options.fill)),
+      options.fill);
 }
 
 Result<OpenOne> configure_jsonl(const Uri& uri) {

@@ -155,6 +155,7 @@ Status ExampleRecords::place_missing(Run& run, int64_t row, size_t f, std::byte*
                  ", expected ", field.type_text(),
                  field.ragged ? " (nulls=fill(0) makes it an empty row)" : " (nulls=fill(0) makes it 0)");
   }
+  run.mark_null(f, row);
   run.columns[f].data[row] = field.ragged ? kEmptyRow : room;
   if (field.ragged) {
     run.columns[f].bytes[row] = 0;

@@ -12,6 +12,7 @@
 #include "core/source/files.h"
 #include "core/source/format.h"
 #include "core/source/gzip.h"
+#include "core/source/null_masks.h"
 #include "core/source/tfrecord/example_source.h"
 
 namespace dataline {
@@ -158,7 +159,8 @@ Result<SourceRef> open_tfrecord(const TfRecordOptions& options, const std::strin
   for (const FeatureField& field : fields) {
     if (options.fill) DL_RETURN_IF_ERROR(check_fill(*options.fill, field.field()));
   }
-  return example_records(std::move(records), std::move(fields), options.fill, std::move(info));
+  return with_null_masks(
+      example_records(std::move(records), std::move(fields), options.fill, std::move(info)), options.fill);
 }
 
 Result<OpenOne> configure_tfrecord(const Uri& uri) {

@@ -222,6 +222,11 @@ TEST_F(TfRecordTest, MissingFeaturesAreFilled) {
     EXPECT_EQ(rows.bytes[4], (Rows{"\7\7\7", "\7\7\7", "\7\7\7"}));
   }
   EXPECT_EQ(fetch_all(*must_open(file, "?fields=f:f32&nulls=fill(-0.5)")).bytes[0][1], floats({-0.5}));
+  const Fetched masked = fetch_all(*must_open(file, "?fields=i:i64[2],b:bytes&nulls=mask"));
+  ASSERT_EQ(masked.bytes.size(), 4u);
+  const std::string is(1, '\1'), is_not(1, '\0');
+  EXPECT_EQ(masked.bytes[2], (Rows{is, is_not, is_not}));
+  EXPECT_EQ(masked.bytes[3], (Rows{is, is_not, is_not}));
 }
 
 TEST_F(TfRecordTest, ValuesBeyondMaxBytesPerSampleAreTooLarge) {

@@ -31,7 +31,8 @@ def from_arrow(
     pandas, DuckDB's relations, nanoarrow).
 
     Fields are the columns, as the format ``arrow`` has them; ``fields`` chooses some, in that order, and ``nulls="fill(0)"``
-    delivers 0, or an empty row of a ragged field, where a sample would be bad. Values are delivered from where the table has
+    delivers 0, or an empty row of a ragged field, where a sample would be bad; with ``nulls="mask"`` fields ``NAME/valid``
+    say where. Values are delivered from where the table has
     them, without a copy but for bools, and kept alive until the dataset and all that came from it are gone. A stream, such
     as a ``RecordBatchReader``, is read to its end.
 
