@@ -301,7 +301,7 @@ TEST(ArrowIn, KeysThatAreNoneSayWhereAndWhich) {
   EXPECT_THAT(message("fields=x&depth=3"),
               HasSubstr("column 10: a table in memory has no key 'depth' (keys: fields, nulls)"));
   EXPECT_THAT(message("fields"), HasSubstr("column 1: key 'fields' needs a value"));
-  EXPECT_THAT(message("nulls=none"), HasSubstr("expected error, or fill(NUMBER)"));
+  EXPECT_THAT(message("nulls=none"), HasSubstr("expected error, fill(NUMBER) or mask"));
 }
 
 TEST(ArrowIn, ThreadsReadOneTableTogether) {

@@ -326,9 +326,9 @@ TEST(BadArrowKeys, FieldsAndNullsThatAreNoneSayWhatIsExpected) {
   expect_error(open_source(uri + "?fields=xx", test_context()), Code::kNoSuchField, {"no column 'xx'"});
   expect_error(open_source(uri + "?fields=x,,t", test_context()), Code::kBadUri, {"expected names"});
   expect_error(open_source(uri + "?fields=x,x", test_context()), Code::kBadUri, {"named twice"});
-  for (const char* value : {"mask", "fill", "fill()", "fill(x)", "fill(1", "", "Error"})
+  for (const char* value : {"masks", "fill", "fill()", "fill(x)", "fill(1", "", "Error"})
     expect_error(open_source(uri + "?nulls=" + value, test_context()), Code::kBadUri,
-                 {"expected error, or fill(NUMBER)"});
+                 {"expected error, fill(NUMBER) or mask"});
 }
 
 }  // namespace

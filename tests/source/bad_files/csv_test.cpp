@@ -164,7 +164,7 @@ TEST(BadCsv, KeysAreRefusedByTheirColumn) {
                                     {"delimiter=,", "comma"},
                                     {"delimiter=colon", "comma"},
                                     {"header=no", "true"},
-                                    {"nulls=mask", "expected error, or fill"},
+                                    {"nulls=masks", "expected error, fill"},
                                     {"field=a:u8", "fields"}};
   check_bad_keys(keys, "csv:" + path);
   expect_error(open_source("csv:" + path + "?fields=a:u8&nulls=fill(300)", test_context()), Code::kBadUri,

@@ -184,10 +184,10 @@ TEST(BadJsonl, KeysAreRefusedByTheirColumn) {
                                     {"fields=a:u8[9999999999999x9]", "expected 1 byte"},
                                     {"fields=a:u8,a:u8", "'a' is given twice"},
                                     {"fields=a:u8,", "expected name:text"},
-                                    {"nulls=mask", "expected error, or fill"},
-                                    {"nulls=fill()", "expected error, or fill"},
-                                    {"nulls=fill(x)", "expected error, or fill"},
-                                    {"nulls=fill(1", "expected error, or fill"},
+                                    {"nulls=masks", "expected error, fill"},
+                                    {"nulls=fill()", "expected error, fill"},
+                                    {"nulls=fill(x)", "expected error, fill"},
+                                    {"nulls=fill(1", "expected error, fill"},
                                     {"field=a:u8", "fields"}};
   check_bad_keys(keys, "jsonl:" + path);
   expect_error(open_source("jsonl:" + path + "?fields=a:u8&nulls=fill(300)", test_context()), Code::kBadUri,
