@@ -140,7 +140,7 @@ func TestTargetsThatAreNoneAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "set")
 	_, err := dataline.NewWriter("npy:"+path, fieldX, "")
 	npy := wants(t, err, dataline.ErrBadURI)
-	if npy.Column != 1 || !strings.Contains(npy.Message, "'npy' is not written, formats are arrow, tar, tfrecord") {
+	if npy.Column != 1 || !strings.Contains(npy.Message, "'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens") {
 		t.Error(npy.Column, npy)
 	}
 	for _, one := range []struct {
@@ -254,5 +254,5 @@ func TestFormatsThatAreWrittenAreTheLibrarys(t *testing.T) {
 			t.Error(format.Name)
 		}
 	}
-	equal(t, names, "arrow", "tar", "tfrecord")
+	equal(t, names, "arrow", "tar", "tfrecord", "npy", "tokens")
 }

@@ -28,6 +28,11 @@ AtomicFile::~AtomicFile() {
 
 Status AtomicFile::write(Bytes bytes) { return write_all(descriptor_, temporary_, bytes); }
 
+Status AtomicFile::rewrite_start(Bytes bytes) {
+  if (::lseek(descriptor_.get(), 0, SEEK_SET) != 0) return file_error(temporary_, errno);
+  return write_all(descriptor_, temporary_, bytes);
+}
+
 // A rename is durable only once its directory is synced.
 Status AtomicFile::commit() {
   DL_RETURN_IF_ERROR(sync_file(descriptor_, temporary_));

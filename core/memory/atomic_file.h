@@ -23,6 +23,8 @@ class AtomicFile {
   ~AtomicFile();
 
   Status write(Bytes bytes);
+  // Over the first bytes that were written. No write() afterwards.
+  Status rewrite_start(Bytes bytes);
   // A symbolic link at the path is replaced, not followed. No write() afterwards.
   Status commit();
 

@@ -7,7 +7,8 @@
 namespace dataline {
 namespace {
 
-constexpr std::array<const WriteFormat*, 3> kWriteFormats = {&kWriteArrow, &kWriteTar, &kWriteTfRecord};
+constexpr std::array<const WriteFormat*, 5> kWriteFormats = {&kWriteArrow, &kWriteTar, &kWriteTfRecord,
+                                                             &kWriteNpy, &kWriteTokens};
 
 }  // namespace
 

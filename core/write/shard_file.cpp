@@ -41,6 +41,19 @@ Status ShardFile::zeros(int64_t count) {
   return Status::ok();
 }
 
+Status ShardFile::reserve_start(int64_t bytes) {
+  DL_RETURN_IF_ERROR(zeros(bytes));
+  reserved_bytes_ = bytes;
+  crc_ = 0;
+  return Status::ok();
+}
+
+Status ShardFile::write_start(Bytes bytes) {
+  DL_RETURN_IF_ERROR(flush());
+  crc_ = join_crc32c(checksum_.of(bytes), crc_, bytes_ - reserved_bytes_);
+  return file_.rewrite_start(bytes);
+}
+
 Status ShardFile::flush() {
   DL_RETURN_IF_ERROR(file_.write(buffer_));
   buffer_.clear();

@@ -22,6 +22,10 @@ class ShardFile {
 
   Status write(Bytes bytes);
   Status zeros(int64_t count);
+  // For a file whose first bytes are known at its end alone: room for them, before anything else, and the bytes, as many, after
+  // everything else.
+  Status reserve_start(int64_t bytes);
+  Status write_start(Bytes bytes);
   Status commit();
 
   int64_t bytes() const { return bytes_; }  // written so far
@@ -35,7 +39,8 @@ class ShardFile {
   Crc32c checksum_;
   std::vector<std::byte> buffer_;
   int64_t bytes_ = 0;
-  uint32_t crc_ = 0;
+  uint32_t crc_ = 0;  // without what is reserved
+  int64_t reserved_bytes_ = 0;
 };
 
 }  // namespace dataline

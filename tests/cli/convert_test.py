@@ -45,6 +45,15 @@ class Convert(ShellTest):
         self.same(uri, "arrow:out", "data")
         self.assertFalse(os.path.exists(self.path("out.partial")))
 
+    def test_npy_and_tokens_deliver_what_their_source_does(self):
+        uri = self.numbers()
+        self.ok("convert", uri, "npy:out", "--shard-bytes", "4KiB", "--shuffle", "full", "--seed", 5)
+        self.assertEqual(self.ok("cat", "npy:out"), self.ok("cat", uri, "--shuffle", "full", "--seed", 5))
+        self.write("lines.jsonl", "".join(json.dumps({"ids": [i] * (i % 5)}) + "\n" for i in range(50)))
+        self.ok("convert", "jsonl:lines.jsonl?fields=ids:u16[]", "tokens:words")
+        flat = b"".join(i.to_bytes(2, "little") * (i % 5) for i in range(50))
+        self.assertEqual(self.ok("cat", "tokens:words?length=3&stride=3", "--field", "x"), flat[: len(flat) // 6 * 6 - (0 if len(flat) % 6 else 6)])
+
     def test_the_manifest_counts_every_shard(self):
         self.ok("convert", self.numbers(), "arrow:out", "--shard-bytes", "4KiB")
         head, *shards, end = self.manifest("out")
@@ -181,14 +190,14 @@ class Convert(ShellTest):
     def test_a_wrong_command_line_is_status_2_and_marked(self):
         uri = self.numbers()
         for words, text in ((("convert", uri), "convert needs a URI and a target"),
-                            (("convert", uri, "npy:out"), "'npy' is not written, formats are arrow, tar, tfrecord"),
+                            (("convert", uri, "idx:out"), "'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens"),
                             (("convert", uri, "arrow:out", "--shard-bytes", "x"), "shard_bytes: expected a size"),
                             (("convert", uri, "arrow:out", "--start-step", "3"), "convert takes no --start-step"),
                             (("convert", uri, "arrow:out", "more"), "'more' is one word too many")):
             ran = self.run_shell(*words)
             self.assertEqual(ran.status, 2, words)
             self.assertIn(text, ran.err)
-        self.assertIn("\n  npy:out\n  ^", self.run_shell("convert", uri, "npy:out").err)
+        self.assertIn("\n  idx:out\n  ^", self.run_shell("convert", uri, "idx:out").err)
         self.assertEqual(sorted(name for name in os.listdir(self.folder) if name.startswith("out")), [])
 
     def test_pictures_of_several_sizes_are_written_encoded_or_resized(self):

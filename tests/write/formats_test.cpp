@@ -146,6 +146,42 @@ TEST_F(Sets, TfRecordHoldsBytesWholeNumbersAndFloats) {
   EXPECT_EQ(got[7].lengths, (std::vector<int64_t>{0, 2, 1}));
 }
 
+TEST_F(Sets, NpyHoldsOneDenseFieldOfAnyTypeThatNumPyHas) {
+  const Columns kinds = {
+      dense("x", DL_DTYPE_BOOL, {3}, std::vector<uint8_t>{1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 1}),
+      dense("x", DL_DTYPE_U8, {2, 1, 3}, counting<uint8_t>(30)),
+      dense("x", DL_DTYPE_I8, {}, std::vector<int8_t>{-1, 2, 3, -4, 5}),
+      dense("x", DL_DTYPE_U16, {}, counting<uint16_t>(5)),
+      dense("x", DL_DTYPE_I64, {1}, std::vector<int64_t>{INT64_MIN, 2, 3, 4, -5}),
+      dense("x", DL_DTYPE_F16, {2}, counting<uint16_t>(10)),
+      dense("x", DL_DTYPE_F64, {2, 2}, counting<double>(20)),
+      dense("x", DL_DTYPE_C64, {}, counting<float>(10))};
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    for (const char* bytes : {"1", "1MiB"}) {
+      const std::string name = "set" + std::to_string(k) + bytes;
+      const auto got = through("npy:" + path(name) + "?shard_bytes=" + bytes, {kinds[k]}, 5, 2);
+      ASSERT_EQ(got.size(), 1u);
+      Column expected = kinds[k];
+      expected.name = "data";
+      expect_same(got[0], expected);
+      EXPECT_EQ(there(name + "/part-00002.npy"), std::string(bytes) == "1");
+      EXPECT_EQ(read_file(path(name) + "/part-00000.npy").size() % 64,
+                std::string(bytes) == "1" ? 2 * kinds[k].bytes.size() / 5 % 64 : kinds[k].bytes.size() % 64)
+          << "data begin at a multiple of 64 bytes";
+    }
+  }
+}
+
+TEST_F(Sets, TokensHoldWholeNumbersOneAfterAnother) {
+  const Columns documents = {ragged("ids", DL_DTYPE_U16, {3, 0, 4, 1, 5}, counting<uint16_t>(13))};
+  const auto got = through("tokens:" + path("set"), documents, 5, 2, "?length=4&stride=4");
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[0].bytes, bytes_of(counting<uint16_t>(12)));
+  const Columns rows = {dense("ids", DL_DTYPE_I32, {2}, counting<int32_t>(6))};
+  EXPECT_EQ(through("tokens:" + path("rows"), rows, 3, 1, "?length=5&stride=5")[0].bytes,
+            bytes_of(counting<int32_t>(5)));
+}
+
 TEST_F(Sets, WhatAFormatDoesNotHoldIsRefusedByNameAndNothingIsMade) {
   const auto refused = [&](const std::string& format, const Column& column) {
     TestWriter writer(format + ":" + path("set"), {column});
@@ -170,6 +206,20 @@ TEST_F(Sets, WhatAFormatDoesNotHoldIsRefusedByNameAndNothingIsMade) {
             std::string::npos);
   refused("tfrecord", dense("x", DL_DTYPE_F16, {}, counting<uint16_t>(1)));
   refused("tfrecord", ragged("x", DL_DTYPE_I32, {1}, counting<int32_t>(2), {2}));
+  EXPECT_NE(refused("npy", texts("x", {"a"})).find("arrow holds it"), std::string::npos);
+  EXPECT_NE(refused("npy", dense("x", DL_DTYPE_BF16, {}, counting<uint16_t>(1))).find("cast(f32)"),
+            std::string::npos);
+  // The array has one dim more.
+  refused("npy", dense("x", DL_DTYPE_U8, std::vector<int64_t>(DL_MAX_RANK - 1, 1), counting<uint8_t>(1)));
+  refused("tokens", dense("x", DL_DTYPE_F32, {}, counting<float>(1)));
+  refused("tokens", dense("x", DL_DTYPE_I32, {1, 1}, counting<int32_t>(1)));
+  for (const char* format : {"npy", "tokens"}) {
+    const Column one = dense("x", DL_DTYPE_I32, {}, counting<int32_t>(1)),
+                 two = dense("y", DL_DTYPE_I32, {}, counting<int32_t>(1));
+    const TestWriter writer(std::string(format) + ":" + path("set"), {one, two});
+    EXPECT_EQ(writer.made.status, DL_ERR_UNSUPPORTED);
+    EXPECT_NE(std::string(writer.made.error.message).find("field 'y' is the second of 2"), std::string::npos);
+  }
 }
 
 TEST_F(Sets, ARowThatAFormatDoesNotHoldIsRefusedAndTheWriterGoesOn) {

@@ -270,7 +270,8 @@ TEST_F(WriterSets, TargetsThatAreNoneAreRefusedByColumn) {
   };
   for (const Case& wrong :
        {Case{"out", DL_ERR_BAD_URI, "a format is needed before the path"},
-        Case{"npy:out", DL_ERR_BAD_URI, "'npy' is not written, formats are arrow, tar, tfrecord"},
+        Case{"idx:out", DL_ERR_BAD_URI,
+             "'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens"},
         Case{"arrow:a,b", DL_ERR_BAD_URI, "expected one path"},
         Case{"arrow:x=a", DL_ERR_BAD_URI, "expected one path"},
         Case{"arrow:out?shard_bytes=0", DL_ERR_BAD_URI, "expected a size from 1"},
@@ -304,11 +305,12 @@ TEST_F(WriterSets, AManifestThatIsNoneIsRefusedByLine) {
 }
 
 TEST(Writers, TheFormatsAreListed) {
-  ASSERT_EQ(dl_writer_format_count(), 3);
+  ASSERT_EQ(dl_writer_format_count(), 5);
   EXPECT_STREQ(dl_writer_format_name(0), "arrow");
   EXPECT_STREQ(dl_writer_format_name(2), "tfrecord");
   EXPECT_NE(dl_writer_format_doc(1), nullptr);
-  EXPECT_EQ(dl_writer_format_name(3), nullptr);
+  EXPECT_STREQ(dl_writer_format_name(4), "tokens");
+  EXPECT_EQ(dl_writer_format_name(5), nullptr);
   EXPECT_EQ(dl_writer_format_doc(-1), nullptr);
 }
 

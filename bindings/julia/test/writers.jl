@@ -65,7 +65,7 @@ end
     path = set_path()
     npy = thrown(() -> Writer("npy:" * path, (x = Int64,)))
     @test (npy.code, npy.column) == (Dataline.ERR_BAD_URI, 1)
-    @test occursin("'npy' is not written, formats are arrow, tar, tfrecord", npy.message)
+    @test occursin("'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens", npy.message)
     @test code_of(() -> Writer("tfrecord:" * path, (x = Float64,))) == Dataline.ERR_UNSUPPORTED
     @test code_of(() -> Writer("arrow:" * path, NamedTuple())) == Dataline.ERR_INVALID_ARGUMENT
     @test code_of(() -> Writer("arrow:" * path, (x = String,))) == Dataline.ERR_UNSUPPORTED
@@ -109,5 +109,5 @@ end
 
 @testset "formats that are written are the library's" begin
     table = Dataline.writer_formats_table()
-    @test [format.name for format in table] == ["arrow", "tar", "tfrecord"] && all(format -> !isempty(format.doc), table)
+    @test [format.name for format in table] == ["arrow", "tar", "tfrecord", "npy", "tokens"] && all(format -> !isempty(format.doc), table)
 end

@@ -43,6 +43,23 @@ def delivered(uri: str) -> list[dict[str, Any]]:
     return out
 
 
+def test_numpy_reads_what_is_written_for_it(tmp_path: Path) -> None:
+    kinds = ("bool", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8", "c8", "c16")
+    for kind in kinds:
+        values = (np.arange(60) % 7).reshape(10, 2, 3).astype(kind)
+        with dataline.Writer(f"npy:{tmp_path}/{kind}?shard_bytes=400", {"x": values[:0]}) as writer:
+            for first in range(0, 10, 3):
+                writer.append({"x": values[first : first + 3]})
+        parts = [np.load(path, mmap_mode="r") for path in sorted((tmp_path / kind).glob("*.npy"))]
+        np.testing.assert_array_equal(np.concatenate(parts), values)
+        assert all(part.dtype == values.dtype and part.offset % 64 == 0 for part in parts)
+    ids = dataline.Ragged(np.arange(12, dtype=np.uint16), np.array([0, 3, 3, 12]))
+    with dataline.Writer(f"tokens:{tmp_path}/tokens", {"ids": ids}) as writer:
+        writer.append({"ids": ids})
+        writer.append({"ids": ids})
+    np.testing.assert_array_equal(np.load(tmp_path / "tokens" / "part-00000.npy"), np.tile(np.arange(12), 2))
+
+
 def test_arrays_ragged_and_texts_come_back(tmp_path: Path) -> None:
     with dataline.Writer(f"arrow:{tmp_path}/set?shard_bytes=1", rows(0, 0), axes={"image": "HWC"}) as writer:
         writer.append(rows(0, 4))
@@ -154,7 +171,9 @@ def test_what_cannot_be_stored_is_refused_and_the_writer_goes_on(tmp_path: Path)
 
 def test_targets_that_are_none_are_refused(tmp_path: Path) -> None:
     fields = {"x": np.zeros(0)}
-    with pytest.raises(dataline.CallError, match="'npy' is not written, formats are arrow, tar, tfrecord") as caught:
+    with pytest.raises(
+        dataline.CallError, match="'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens"
+    ) as caught:
         dataline.Writer(f"npy:{tmp_path}/set", fields)
     assert caught.value.column == 1
     with pytest.raises(dataline.UnsupportedError, match="cast\\(f32\\) delivers them, arrow holds it as it is"):

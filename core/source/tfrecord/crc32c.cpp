@@ -33,4 +33,28 @@ uint32_t Crc32c::extend(uint32_t crc, const std::byte* data, int64_t bytes) cons
   return ~divide(state, data, bytes);
 }
 
+namespace {
+
+// The product of two polynomials, modulo kCrc32cPolynomial; the highest bit is x^0.
+uint32_t multiplied(uint32_t a, uint32_t b) {
+  uint32_t product = 0;
+  for (; a != 0; a <<= 1) {
+    if ((a & 0x80000000u) != 0) product ^= b;
+    b = (b >> 1) ^ ((b & 1) != 0 ? kCrc32cPolynomial : 0);
+  }
+  return product;
+}
+
+}  // namespace
+
+// Zeros behind a piece multiply its remainder by x^8 for each byte; the power comes of squares.
+uint32_t join_crc32c(uint32_t first, uint32_t second, int64_t second_bytes) {
+  uint32_t power = 0x80000000u, square = 0x00800000u;  // 1, x^8
+  for (; second_bytes > 0; second_bytes >>= 1) {
+    if ((second_bytes & 1) != 0) power = multiplied(power, square);
+    square = multiplied(square, square);
+  }
+  return multiplied(power, first) ^ second;
+}
+
 }  // namespace dataline

@@ -54,6 +54,9 @@ class Crc32c {
   FoldCrc32c fold_;
 };
 
+// The checksum of two pieces, one after the other, by those of each and the length of the second.
+uint32_t join_crc32c(uint32_t first, uint32_t second, int64_t second_bytes);
+
 // As TFRecord files hold it, so that a checksum of bytes that hold checksums stays a good one.
 constexpr uint32_t mask_crc32c(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 

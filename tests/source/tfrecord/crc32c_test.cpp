@@ -56,6 +56,25 @@ TEST(Crc32cTest, EveryTargetGivesTheBitwiseChecksumAtEveryLengthAndAlignment) {
   }
 }
 
+TEST(Crc32cTest, ChecksumsOfPiecesJoinToThatOfTheWhole) {
+  const Crc32c checksum(best_simd_target());
+  std::vector<std::byte> bytes(5000);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 31 + i / 7);
+  const Bytes all(bytes);
+  for (const size_t cut : {0, 1, 7, 128, 1000, 4096, 4999, 5000}) {
+    EXPECT_EQ(join_crc32c(checksum.of(all.first(cut)), checksum.of(all.subspan(cut)),
+                          static_cast<int64_t>(all.size() - cut)),
+              checksum.of(all))
+        << cut;
+  }
+  // A long second piece, whose checksum is found by joining: 2^40 zeros.
+  uint32_t zeros = checksum.of(Bytes(std::vector<std::byte>(1)));
+  for (int64_t bytes_of = 1; bytes_of < int64_t{1} << 40; bytes_of *= 2)
+    zeros = join_crc32c(zeros, zeros, bytes_of);
+  EXPECT_EQ(join_crc32c(join_crc32c(7, zeros, int64_t{1} << 40), zeros, int64_t{1} << 40),
+            join_crc32c(7, join_crc32c(zeros, zeros, int64_t{1} << 40), int64_t{1} << 41));
+}
+
 TEST(Crc32cTest, PiecesExtendToTheWhole) {
   const std::string bytes = pattern_bytes(900);
   const auto* data = reinterpret_cast<const std::byte*>(bytes.data());

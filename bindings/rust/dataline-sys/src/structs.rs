@@ -38,10 +38,11 @@ handles! {
     /// the manifest says are written again, from the first one on.
     ///
     /// uri: `FORMAT:PATH[?shard_bytes=SIZE]`; formats are arrow (any field but bf16 and complex ones), tar
-    /// (bytes, texts, a label; by WebDataset's conventions) and tfrecord (tf.train.Example: bytes, whole
-    /// numbers as i64, f32). A shard ends with the append by which it has shard_bytes (256MiB). fields: those
-    /// of one sample, as in dl_reader; read during the call only. job: text that says what the set is made
-    /// of; a PATH.partial with finished shards of another job, other fields or another shard_bytes is
+    /// (bytes, texts, a label; by WebDataset's conventions), tfrecord (tf.train.Example: bytes, whole numbers
+    /// as i64, f32), npy (one dense field) and tokens (the whole numbers of one field, one after another,
+    /// without where samples end). A shard ends with the append by which it has shard_bytes (256MiB). fields:
+    /// those of one sample, as in dl_reader; read during the call only. job: text that says what the set is
+    /// made of; a PATH.partial with finished shards of another job, other fields or another shard_bytes is
     /// refused. NULL: "". Threads: append, finish and the counts from any thread, also at once; an append is
     /// one piece. Since 0.3.
     dl_writer

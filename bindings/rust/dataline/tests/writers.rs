@@ -136,7 +136,7 @@ fn targets_that_are_none_are_refused() {
     let npy = Writer::create(&folder.uri("npy"), &x(), "").unwrap_err();
     assert!(matches!(npy, Error::Call(_)));
     assert_eq!((npy.code(), npy.column()), (Code::BadUri, Some(1)));
-    assert!(npy.message().contains("'npy' is not written, formats are arrow, tar, tfrecord"), "{npy}");
+    assert!(npy.message().contains("'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens"), "{npy}");
     let refused = |uri: &str, fields: &[Field]| Writer::create(uri, fields, "").unwrap_err().code();
     let doubles = [Field::dense("x", DType::F64, &[])];
     assert_eq!(refused(&folder.uri("tfrecord"), &doubles), Code::Unsupported);
