@@ -138,10 +138,10 @@ func TestAWriterGoesOnWhereOneWasClosedWithoutFinish(t *testing.T) {
 
 func TestTargetsThatAreNoneAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "set")
-	_, err := dataline.NewWriter("npy:"+path, fieldX, "")
-	npy := wants(t, err, dataline.ErrBadURI)
-	if npy.Column != 1 || !strings.Contains(npy.Message, "'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens") {
-		t.Error(npy.Column, npy)
+	_, err := dataline.NewWriter("idx:"+path, fieldX, "")
+	unknown := wants(t, err, dataline.ErrBadURI)
+	if unknown.Column != 1 || !strings.Contains(unknown.Message, "'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens") {
+		t.Error(unknown.Column, unknown)
 	}
 	for _, one := range []struct {
 		uri      string

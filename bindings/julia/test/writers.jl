@@ -63,9 +63,9 @@ end
 
 @testset "targets that are none are refused" begin
     path = set_path()
-    npy = thrown(() -> Writer("npy:" * path, (x = Int64,)))
-    @test (npy.code, npy.column) == (Dataline.ERR_BAD_URI, 1)
-    @test occursin("'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens", npy.message)
+    unknown = thrown(() -> Writer("idx:" * path, (x = Int64,)))
+    @test (unknown.code, unknown.column) == (Dataline.ERR_BAD_URI, 1)
+    @test occursin("'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens", unknown.message)
     @test code_of(() -> Writer("tfrecord:" * path, (x = Float64,))) == Dataline.ERR_UNSUPPORTED
     @test code_of(() -> Writer("arrow:" * path, NamedTuple())) == Dataline.ERR_INVALID_ARGUMENT
     @test code_of(() -> Writer("arrow:" * path, (x = String,))) == Dataline.ERR_UNSUPPORTED

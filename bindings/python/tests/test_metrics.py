@@ -110,7 +110,8 @@ def test_a_stall_names_its_batch_and_its_cause() -> None:
     loader = dataline.Loader(dataline.from_reader(Slow(0.03)), batch_size=2, num_workers=1, stats="full")
     list(loader)
     stalls = loader.metrics().stalls()
-    assert stalls[0][:2] == (0, 0)
+    # On a busy machine the first batch may be there before it is asked for.
+    assert [stall[:2] for stall in stalls] in ([(0, 0), (0, 1)], [(0, 1)])
     assert all(stall.wait_ns >= 10_000_000 for stall in stalls)
     assert {stall.cause for stall in stalls} == {"read"}
     assert loader_of(stats="full").metrics().stalls() == []

@@ -174,7 +174,7 @@ def test_targets_that_are_none_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         dataline.CallError, match="'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens"
     ) as caught:
-        dataline.Writer(f"npy:{tmp_path}/set", fields)
+        dataline.Writer(f"idx:{tmp_path}/set", fields)
     assert caught.value.column == 1
     with pytest.raises(dataline.UnsupportedError, match="cast\\(f32\\) delivers them, arrow holds it as it is"):
         dataline.Writer(f"tfrecord:{tmp_path}/set", fields)
