@@ -109,5 +109,6 @@ end
 
 @testset "formats that are written are the library's" begin
     table = Dataline.writer_formats_table()
-    @test [format.name for format in table] == ["arrow", "tar", "tfrecord", "npy", "tokens"] && all(format -> !isempty(format.doc), table)
+    @test [format.name for format in table] == ["arrow", "tar", "tfrecord", "npy", "tokens"]
+    @test all(format -> !isempty(format.doc), table)
 end
