@@ -934,6 +934,7 @@ DL_API DL_UNSTABLE void dl_opening_destroy(dl_opening* opening);
 #define DL_IMAGE_JPEG 1
 #define DL_IMAGE_PNG 2
 #define DL_IMAGE_WEBP 3
+#define DL_IMAGE_PNM 4 /* PGM, PPM, PAM; since 0.2 */
 /* The header of an encoded image. */
 typedef struct dl_image_info {
   uint32_t struct_size;

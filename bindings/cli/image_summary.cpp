@@ -61,6 +61,7 @@ void count(const dl_image_info& info, ImageSummary& out) {
   out.jpeg += info.format == DL_IMAGE_JPEG ? 1 : 0;
   out.png += info.format == DL_IMAGE_PNG ? 1 : 0;
   out.webp += info.format == DL_IMAGE_WEBP ? 1 : 0;
+  out.pnm += info.format == DL_IMAGE_PNM ? 1 : 0;
   out.turned += info.orientation > 1 ? 1 : 0;
   out.progressive += info.progressive != 0 ? 1 : 0;
   out.grey += info.channels <= 2 ? 1 : 0;
@@ -79,6 +80,7 @@ std::string formats_text(const ImageSummary& summary) {
   add("jpeg", summary.jpeg);
   add("png", summary.png);
   add("webp", summary.webp);
+  add("pnm", summary.pnm);
   return out.empty() ? "none" : out;
 }
 
@@ -182,6 +184,7 @@ void append_images(const ImageSummary& summary, Json& json) {
   json.key("jpeg").value(summary.jpeg);
   json.key("png").value(summary.png);
   json.key("webp").value(summary.webp);
+  json.key("pnm").value(summary.pnm);
   json.end_object();
   json.key("progressive").value(summary.progressive);
   json.key("grey").value(summary.grey);

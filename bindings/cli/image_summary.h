@@ -26,7 +26,7 @@ struct SizeBucket {
 struct ImageSummary {
   std::string field;
   int64_t read = 0;
-  int64_t jpeg = 0, png = 0, webp = 0;
+  int64_t jpeg = 0, png = 0, webp = 0, pnm = 0;
   int64_t turned = 0;  // Exif orientation other than 1
   int64_t progressive = 0, grey = 0;
   Spread width{}, height{}, pixels{}, bytes{};

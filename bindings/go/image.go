@@ -18,9 +18,10 @@ const (
 	JPEG ImageFormat = abi.DL_IMAGE_JPEG
 	PNG  ImageFormat = abi.DL_IMAGE_PNG
 	WebP ImageFormat = abi.DL_IMAGE_WEBP
+	PNM  ImageFormat = abi.DL_IMAGE_PNM
 )
 
-// String is "jpeg", "png", "webp".
+// String is "jpeg", "png", "webp", "pnm".
 func (f ImageFormat) String() string {
 	switch f {
 	case JPEG:
@@ -29,6 +30,8 @@ func (f ImageFormat) String() string {
 		return "png"
 	case WebP:
 		return "webp"
+	case PNM:
+		return "pnm"
 	}
 	return fmt.Sprintf("format %d", int32(f))
 }

@@ -53,7 +53,7 @@ inline int fuzz_image(const uint8_t* data, size_t size, ImageFormat only) {
   for (PixelMode mode : {PixelMode::kRgb, PixelMode::kGray, PixelMode::kUnchanged, PixelMode::kRgba}) {
     options.mode = mode;
     options.orient = mode != PixelMode::kRgb;
-    const std::unique_ptr<ImageDecoder> decoder = make_image_decoder(options).take();
+    const auto decoder = std::make_unique<ImageDecoder>(options);
     if (!decoder->open(encoded).is_ok()) return 0;
     const int64_t height = decoder->height(), width = decoder->width();
     if (height < 1 || width < 1 || height * width > options.limits.max_pixels) std::abort();

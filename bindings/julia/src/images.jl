@@ -2,7 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-const IMAGE_FORMATS = Dict(DL_IMAGE_JPEG => :jpeg, DL_IMAGE_PNG => :png, DL_IMAGE_WEBP => :webp)
+const IMAGE_FORMATS = Dict(DL_IMAGE_JPEG => :jpeg, DL_IMAGE_PNG => :png, DL_IMAGE_WEBP => :webp,
+    DL_IMAGE_PNM => :pnm)
 
 """
     image_info(dataset, index; field = nothing)
@@ -12,7 +13,7 @@ stands for `image`, or the only field with encoded bytes. A named tuple:
 
 | name | is |
 |---|---|
-| `format` | `:jpeg`, `:png` or `:webp` (`:unknown`: from a later library) |
+| `format` | `:jpeg`, `:png`, `:webp` or `:pnm` (`:unknown`: from a later library) |
 | `width`, `height` | pixels, as stored: before any Exif orientation |
 | `channels` | as stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK) |
 | `bits` | of a channel |

@@ -8,7 +8,7 @@ namespace dataline {
 namespace {
 
 // The kImageExtensions that `decode` does not support.
-constexpr std::string_view kUndecoded[] = {".ppm", ".bmp", ".pgm", ".tif", ".tiff"};
+constexpr std::string_view kUndecoded[] = {".bmp", ".tif", ".tiff"};
 
 constexpr int64_t kMaxNamed = 8;  // empty classes in an error
 

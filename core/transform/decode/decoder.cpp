@@ -12,7 +12,7 @@ namespace dataline {
 namespace {
 
 // By ImageFormat, from 1 on.
-constexpr std::string_view kLibraries[] = {"libjpeg", "libspng", "libwebp"};
+constexpr std::string_view kLibraries[] = {"libjpeg", "libspng", "libwebp", ""};
 
 constexpr int64_t kLinesAtOnce = 8;
 
@@ -89,6 +89,7 @@ ImageDecoder::ImageDecoder(const DecodeOptions& options) : options_(options) {
 #if DATALINE_HAS_LIBWEBP
   formats_[2] = make_webp_decoder(options);
 #endif
+  formats_[3] = make_pnm_decoder(options);
 }
 ImageDecoder::~ImageDecoder() = default;
 
@@ -149,15 +150,6 @@ Status ImageDecoder::start_format(const ImageRegion& region, int64_t max_lines, 
   if (header_.orientation == 1) return current_->start(region, max_lines, scratch);
   DL_ASSIGN_OR_RETURN(turned_, turned_lines(*current_, header_, region, scratch));
   return Status::ok();
-}
-
-Result<std::unique_ptr<ImageDecoder>> make_image_decoder(const DecodeOptions& options) {
-  auto decoder = std::make_unique<ImageDecoder>(options);
-  const auto absent = [](const std::unique_ptr<FormatDecoder>& format) { return format == nullptr; };
-  if (std::all_of(decoder->formats_.begin(), decoder->formats_.end(), absent)) {
-    return error(Code::kUnsupported, "decode needs libjpeg, libspng or libwebp, which this build has not");
-  }
-  return decoder;
 }
 
 }  // namespace dataline

@@ -63,6 +63,8 @@ struct TransformSettings {
   BucketBy buckets = BucketBy::kNone;                               // of whose size rows can be
   size_t added_fields =
       0;  // the last fields are the loader's, not the set's: they do not make "the only field" two
+  // Of each field the place of its first operator in the list that it is the rest of, which draws are keyed by; none: 0.
+  std::vector<int64_t> first_places = {};
   // The header of a field's first record, which determines the type of decode(mode=unchanged); may be empty.
   std::function<Result<ImageHeader>(size_t field)> first_header;
 };
@@ -84,7 +86,7 @@ class ImageDecoder : public LineSource {
   // Whether the decoder has warned about damage in lines returned since open(). Never with accept_warnings=false.
   bool warned() const;
 
-  // `encoded` is borrowed until the next open() or close().
+  // `encoded` is borrowed until the next open() or close(). kUnsupported names the library of a format that this build has not.
   Status open(Bytes encoded);
   // `region` is inside the image. `max_lines`: maximum count of one lines() call (may be the whole height: then all lines
   // stay valid). Memory comes from `scratch` and stays valid until the caller resets it.
@@ -95,13 +97,12 @@ class ImageDecoder : public LineSource {
   void close();
 
  private:
-  friend Result<std::unique_ptr<ImageDecoder>> make_image_decoder(const DecodeOptions& options);
   bool turns() const { return header_.orientation > 4; }  // height and width are exchanged
   Status open_format(Bytes encoded);
   Status start_format(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch);
 
   DecodeOptions options_;
-  std::array<std::unique_ptr<FormatDecoder>, 3> formats_;  // null: this build lacks it
+  std::array<std::unique_ptr<FormatDecoder>, 4> formats_;  // null: this build lacks it
   FormatDecoder* current_ = nullptr;                       // while an image is open
   Bytes encoded_;
   ImageHeader header_;
@@ -110,7 +111,5 @@ class ImageDecoder : public LineSource {
   Status status_;
 };
 
-// kUnsupported if this build has no decoder at all. open() reports a missing one, naming its library.
-Result<std::unique_ptr<ImageDecoder>> make_image_decoder(const DecodeOptions& options);
 
 }  // namespace dataline

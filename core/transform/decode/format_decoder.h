@@ -42,6 +42,8 @@ class FormatDecoder : public LineSource {
 std::unique_ptr<FormatDecoder> make_jpeg_decoder(const DecodeOptions& options);
 std::unique_ptr<FormatDecoder> make_png_decoder(const DecodeOptions& options);
 std::unique_ptr<FormatDecoder> make_webp_decoder(const DecodeOptions& options);
+// Always.
+std::unique_ptr<FormatDecoder> make_pnm_decoder(const DecodeOptions& options);
 
 // The last lines of a rectangle that is decoded from top to bottom, by line number.
 class LineRing {

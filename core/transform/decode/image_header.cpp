@@ -55,7 +55,7 @@ bool starts_with(Bytes bytes, std::string_view magic, size_t offset = 0) {
          std::memcmp(&bytes[offset], magic.data(), magic.size()) == 0;
 }
 
-bool netpbm(Bytes encoded) {
+bool is_pnm(Bytes encoded) {
   if (encoded.size() < 3 || encoded[0] != std::byte{'P'}) return false;
   const int kind = static_cast<int>(encoded[1]), space = static_cast<int>(encoded[2]);
   return kind >= '1' && kind <= '7' && (space == ' ' || space == '\t' || space == '\n' || space == '\r');
@@ -74,14 +74,13 @@ std::string first_bytes(Bytes encoded) {
 }
 
 Status name_foreign(Bytes encoded) {
-  if (encoded.empty()) return error(Code::kTruncated, "0 bytes, expected an image (JPEG, PNG or WebP)");
+  if (encoded.empty()) return error(Code::kTruncated, "0 bytes, expected an image (JPEG, PNG, WebP or PNM)");
   for (const Foreign& foreign : kForeign) {
     if (starts_with(encoded, foreign.magic, foreign.offset))
-      return error(Code::kCorrupt, foreign.name, ", expected JPEG, PNG or WebP");
+      return error(Code::kCorrupt, foreign.name, ", expected JPEG, PNG, WebP or PNM");
   }
-  if (netpbm(encoded)) return error(Code::kCorrupt, "PPM is not supported, expected JPEG, PNG or WebP");
   return error(Code::kCorrupt, "no image: ", encoded.size(), " bytes that begin with ", first_bytes(encoded),
-               ", expected JPEG (ff d8), PNG (89 50 4e 47) or WebP (RIFF....WEBP)");
+               ", expected JPEG (ff d8), PNG (89 50 4e 47), WebP (RIFF....WEBP) or PNM (P5, P6, P7)");
 }
 
 // Whether the bytes end within a magic number.
@@ -141,7 +140,7 @@ int32_t exif_orientation(Bytes block) {
 }
 
 std::string_view image_format_name(ImageFormat format) {
-  constexpr std::string_view kNames[] = {"JPEG", "PNG", "WebP"};
+  constexpr std::string_view kNames[] = {"JPEG", "PNG", "WebP", "PNM"};
   return kNames[static_cast<size_t>(format) - 1];
 }
 
@@ -150,6 +149,7 @@ Result<ImageHeader> read_image_header(Bytes encoded) {
   if (starts_with(encoded, kJpeg)) return read_jpeg_header(encoded);
   if (starts_with(encoded, kPng)) return read_png_header(encoded);
   if (starts_with(encoded, kRiff) && starts_with(encoded, "WEBP", 8)) return read_webp_header(encoded);
+  if (is_pnm(encoded)) return read_pnm_header(encoded);
   if (begins(encoded, kJpeg) || begins(encoded, kPng) ||
       (encoded.size() < 12 && (begins(encoded, kRiff) || starts_with(encoded, kRiff)))) {
     return error(Code::kTruncated, "ends at byte ", encoded.size(), ", inside the first bytes of an image");

@@ -1,11 +1,12 @@
 // Size and type of an encoded image and where its parts are, read without a decoder. Sources: ITU T.81 (JPEG), W3C PNG,
-// RFC 9649 (WebP), JEITA CP-3451 (Exif).
+// RFC 9649 (WebP), JEITA CP-3451 (Exif), Netpbm (PNM).
 //
 // Threads: any.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/base/bytes.h"
@@ -13,8 +14,8 @@
 
 namespace dataline {
 
-enum class ImageFormat : int32_t { kJpeg = 1, kPng = 2, kWebp = 3 };  // values of DL_IMAGE_*
-std::string_view image_format_name(ImageFormat format);               // "JPEG"
+enum class ImageFormat : int32_t { kJpeg = 1, kPng = 2, kWebp = 3, kPnm = 4 };  // values of DL_IMAGE_*
+std::string_view image_format_name(ImageFormat format);                         // "JPEG"
 
 struct ImageHeader {
   ImageFormat format = ImageFormat::kJpeg;
@@ -39,6 +40,11 @@ Result<ImageHeader> read_jpeg_header(Bytes encoded);
 Result<ImageHeader> read_png_header(Bytes encoded);
 // An animation's size is that of its canvas.
 Result<ImageHeader> read_webp_header(Bytes encoded);
+// PGM (P5), PPM (P6) and PAM (P7), of 8 bits.
+Result<ImageHeader> read_pnm_header(Bytes encoded);
+Result<int64_t> find_pnm_pixels(Bytes encoded);  // the offset of the first
+// What stands before the pixels of a PAM file of 1 to 4 channels.
+std::string pam_header(int64_t height, int64_t width, int64_t channels);
 
 // Number of scans (SOS markers) of a JPEG file; counting stops at `max` + 1. Skips entropy-coded data at memchr speed.
 int64_t count_jpeg_scans(Bytes encoded, int64_t max);

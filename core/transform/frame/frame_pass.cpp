@@ -252,7 +252,7 @@ int64_t FramePass::state_bytes() const {
 Result<std::unique_ptr<ProgramState>> FramePass::make_state(HostMemory& memory) const {
   auto state = std::make_unique<FrameState>();
   if (plan_.decode) {
-    DL_ASSIGN_OR_RETURN(state->decoder, make_image_decoder(*plan_.decode));
+    state->decoder = std::make_unique<ImageDecoder>(*plan_.decode);
   }
   for (size_t i = 0; i < std::max<size_t>(plan_.works.size(), 1); ++i)
     state->resamplers.push_back(make_resampler(target_));

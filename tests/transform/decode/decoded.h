@@ -26,11 +26,9 @@ struct Decoded {
 class TestDecoder {
  public:
   explicit TestDecoder(const DecodeOptions& options = {}, int64_t scratch_bytes = int64_t{64} << 20)
-      : memory_(new std::byte[scratch_bytes]), scratch_(memory_.get(), scratch_bytes) {
-    Result<std::unique_ptr<ImageDecoder>> made = make_image_decoder(options);
-    EXPECT_TRUE(made.is_ok());
-    decoder_ = made.take();
-  }
+      : memory_(new std::byte[scratch_bytes]),
+        scratch_(memory_.get(), scratch_bytes),
+        decoder_(std::make_unique<ImageDecoder>(options)) {}
   ImageDecoder& decoder() { return *decoder_; }
   FrameScratch& scratch() { return scratch_; }
 

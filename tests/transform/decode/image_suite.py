@@ -61,6 +61,16 @@ def frames(mode, width, height):
     return [picture(mode, width, height, seed) for seed in (1, 2, 3)]
 
 
+def write_pnms(folder):
+    """PGM and PPM as Pillow writes them."""
+    paths = []
+    for width, height in SIZES:
+        for mode, ending in (("L", "pgm"), ("RGB", "ppm")):
+            paths.append(folder / f"{len(paths):03d}.{ending}")
+            picture(mode, width, height).save(paths[-1])
+    return paths
+
+
 def write_webps(folder):
     paths = []
 
@@ -225,9 +235,14 @@ def write_pngs(folder):
 
 def write(folder):
     """{kind: [paths]}, for comparison with Pillow."""
-    for name in ("jpeg", "png", "webp", "stored"):
+    for name in ("jpeg", "png", "webp", "pnm", "stored"):
         (folder / name).mkdir()
-    return {"jpeg": write_jpegs(folder / "jpeg"), "png": write_pngs(folder / "png"), "webp": write_webps(folder / "webp")}
+    return {
+        "jpeg": write_jpegs(folder / "jpeg"),
+        "png": write_pngs(folder / "png"),
+        "webp": write_webps(folder / "webp"),
+        "pnm": write_pnms(folder / "pnm"),
+    }
 
 
 def write_stored(folder):

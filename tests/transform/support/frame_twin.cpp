@@ -27,9 +27,7 @@ Frame frame_in(Tensor& tensor) {
 
 Tensor twin_decode(Bytes encoded, const DecodeOptions& options) {
   Memory memory;
-  Result<std::unique_ptr<ImageDecoder>> made = make_image_decoder(options);
-  EXPECT_TRUE(made.is_ok());
-  ImageDecoder& decoder = *made.value();
+  ImageDecoder decoder(options);
   const Status opened = decoder.open(encoded);
   EXPECT_TRUE(opened.is_ok()) << opened.message();
   const int64_t height = decoder.height(), width = decoder.width();

@@ -90,6 +90,7 @@ PyObject* dataset_image_info(Dataset* self, PyObject* arguments) {
   const char* format = info.format == DL_IMAGE_JPEG   ? "jpeg"
                        : info.format == DL_IMAGE_PNG  ? "png"
                        : info.format == DL_IMAGE_WEBP ? "webp"
+                       : info.format == DL_IMAGE_PNM  ? "pnm"
                                                       : "unknown";
   return Py_BuildValue("sLLiiiNL", format, (long long)info.width, (long long)info.height, (int)info.channels,
                        (int)info.bits, (int)info.orientation, PyBool_FromLong(info.progressive),

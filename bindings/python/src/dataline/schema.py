@@ -163,7 +163,7 @@ class ImageInfo(NamedTuple):
     """What the header of an encoded image says."""
 
     format: str
-    """``"jpeg"``, ``"png"``, ``"webp"``; ``"unknown"``: from a later library."""
+    """``"jpeg"``, ``"png"``, ``"webp"``, ``"pnm"``; ``"unknown"``: from a later library."""
     width: int
     """Pixels, as stored: before any Exif orientation."""
     height: int

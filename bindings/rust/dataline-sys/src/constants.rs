@@ -149,6 +149,8 @@ constants! {
     DL_IMAGE_JPEG: i32 = 1;
     DL_IMAGE_PNG: i32 = 2;
     DL_IMAGE_WEBP: i32 = 3;
+    /// PGM, PPM, PAM; since 0.2
+    DL_IMAGE_PNM: i32 = 4;
     /// only grows
     DL_METRIC_COUNTER: i32 = 1;
     /// now

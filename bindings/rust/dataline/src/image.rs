@@ -13,6 +13,8 @@ pub enum ImageFormat {
     Png,
     /// WebP.
     Webp,
+    /// Netpbm: PGM, PPM, PAM.
+    Pnm,
     /// A number this release of the crate does not know.
     Other(i32),
 }
@@ -46,6 +48,7 @@ impl ImageInfo {
                 sys::DL_IMAGE_JPEG => ImageFormat::Jpeg,
                 sys::DL_IMAGE_PNG => ImageFormat::Png,
                 sys::DL_IMAGE_WEBP => ImageFormat::Webp,
+                sys::DL_IMAGE_PNM => ImageFormat::Pnm,
                 other => ImageFormat::Other(other),
             },
             width: info.width,

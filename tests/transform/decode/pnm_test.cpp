@@ -1,0 +1,114 @@
+// PGM, PPM and PAM: what is read, by which mode, and what is refused. Pillow's pixels are decode_pillow's.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include "tests/transform/decode/bad_image_table.h"
+
+namespace dataline {
+namespace {
+
+// 3 x 2 pixels of `channels`: 1, 2, 3, ...
+std::string pixels_of(int channels) {
+  std::string pixels;
+  for (int i = 0; i < 6 * channels; ++i) pixels += static_cast<char>(i + 1);
+  return pixels;
+}
+const std::string kPpm = "P6\n3 2\n255\n" + pixels_of(3);
+
+std::vector<unsigned char> bytes(const std::string& text) { return {text.begin(), text.end()}; }
+
+DecodeOptions mode_of(PixelMode mode) {
+  DecodeOptions options;
+  options.mode = mode;
+  return options;
+}
+
+TEST(Pnm, PixelsAreTheFilesOwn) {
+  TestDecoder decoder;
+  for (const std::string& file :
+       {kPpm, "P6 3 2 255 " + pixels_of(3), "P6\n# by hand\n3 # wide\n2\n#\n255\n" + pixels_of(3),
+        pam_header(2, 3, 3) + pixels_of(3),
+        "P7\n# any order\nMAXVAL 255\nDEPTH 3\nTUPLTYPE RGB of mine\nHEIGHT 2\nWIDTH 3\nENDHDR\n" +
+            pixels_of(3),
+        kPpm + "and bytes behind them"}) {
+    const Decoded got = decoder.decode(file);
+    ASSERT_TRUE(got.status.is_ok()) << got.status.message();
+    EXPECT_EQ(got.height, 2);
+    EXPECT_EQ(got.width, 3);
+    EXPECT_EQ(got.pixels, bytes(pixels_of(3)));
+  }
+}
+
+TEST(Pnm, LinesOfARectangleLieInTheFile) {
+  TestDecoder decoder;
+  ASSERT_TRUE(decoder.decoder().open(bytes_of(kPpm)).is_ok());
+  ASSERT_TRUE(decoder.decoder().start({1, 1, 1, 2}, 1, decoder.scratch()).is_ok());
+  const std::byte* const* line = decoder.decoder().lines(0, 1);
+  EXPECT_EQ(line[0], bytes_of(kPpm).data() + 11 + 9 + 3) << "no copy";
+}
+
+TEST(Pnm, ModesAreAsOfOtherFormats) {
+  TestDecoder grey(mode_of(PixelMode::kGray)), colour(mode_of(PixelMode::kRgb)),
+      clear(mode_of(PixelMode::kRgba)), stored(mode_of(PixelMode::kUnchanged));
+  const std::string pgm = "P5 3 2 255\n" + pixels_of(1);
+  EXPECT_EQ(grey.decode(pgm).pixels, bytes(pixels_of(1)));
+  EXPECT_EQ(colour.decode(pgm, {1, 2, 1, 1}).pixels, bytes("\6\6\6"));
+  EXPECT_EQ(clear.decode(pgm, {0, 0, 1, 1}).pixels, bytes("\1\1\1\xFF"));
+  EXPECT_EQ(grey.decode(kPpm, {0, 0, 1, 1}).pixels, bytes("\2")) << "luma";
+  EXPECT_EQ(clear.decode(kPpm, {0, 1, 1, 1}).pixels, bytes("\4\5\6\xFF"));
+  const std::string with_alpha = pam_header(2, 3, 4) + pixels_of(4);
+  EXPECT_EQ(clear.decode(with_alpha).pixels, bytes(pixels_of(4)));
+  EXPECT_EQ(colour.decode(with_alpha, {0, 1, 1, 1}).pixels, bytes("\5\6\7"));
+  const std::string grey_alpha = pam_header(2, 3, 2) + pixels_of(2);
+  EXPECT_EQ(clear.decode(grey_alpha, {0, 1, 1, 1}).pixels, bytes("\3\3\3\4"));
+  EXPECT_EQ(stored.decode(grey_alpha).channels, 2);
+  EXPECT_EQ(stored.decode(grey_alpha).pixels, bytes(pixels_of(2)));
+}
+
+TEST(Pnm, WhatIsDamagedOrOfAnotherKindIsRefused) {
+  const std::string pam = pam_header(2, 3, 3) + pixels_of(3);
+  DecodeOptions few;
+  few.limits.max_pixels = 5;
+  std::vector<BadImage> table = {
+      {"the kind alone", "P6\n", Code::kTruncated, {"ends at byte 3, inside its header"}},
+      {"no height", "P6\n3 ", Code::kTruncated, {"inside its header"}},
+      {"nothing behind the maxval", "P6 3 2 255", Code::kTruncated, {"inside its header"}},
+      {"no pixel", "P6 3 2 255\n", Code::kTruncated, {"expected 18 bytes of them from byte 11 on, got 0"}},
+      {"cut in its last pixel",
+       kPpm.substr(0, kPpm.size() - 1),
+       Code::kTruncated,
+       {"inside its pixels", "got 17"}},
+      {"PAM without an end", pam.substr(0, 30), Code::kTruncated, {"inside its header"}},
+      {"a comment without an end",
+       "P6 # never" + std::string(5000, '.'),
+       Code::kCorrupt,
+       {"more than 4096 bytes"}},
+      {"bits", "P4\n8 1\n\xFF", Code::kCorrupt, {"kind P4 is not supported, expected P5, P6 or P7"}},
+      {"numbers as text", "P3\n1 1 255 1 2 3\n", Code::kCorrupt, {"kind P3"}},
+      {"16 bits", "P6 1 1 65535 ......", Code::kCorrupt, {"maxval 65535 is not supported, expected 255"}},
+      {"no width", "P6 0 2 255 ", Code::kCorrupt, {"width", "got '0'"}},
+      {"a negative height", "P6 1 -2 255 ", Code::kCorrupt, {"height", "got '-2'"}},
+      {"a width that is no number", "P6 wide 2 255 ", Code::kCorrupt, {"got 'wide'"}},
+      {"a width beyond 31 bits", "P6 4294967296 2 255 ", Code::kCorrupt, {"got '4294967296'"}},
+      {"pixels beyond max_pixels",
+       "P6 2147483647 2147483647 255 ",
+       Code::kTooLarge,
+       {"max_pixels is 178956970"}},
+      {"more than a limit", kPpm, Code::kTooLarge, {"max_pixels is 5"}, few},
+      {"PAM without a depth", "P7\nWIDTH 1\nHEIGHT 1\nMAXVAL 255\nENDHDR\n.", Code::kCorrupt, {"lacks"}},
+      {"PAM of five channels",
+       "P7\nWIDTH 1\nHEIGHT 1\nDEPTH 5\nMAXVAL 255\nENDHDR\n.....",
+       Code::kCorrupt,
+       {"depth 5"}},
+      {"PAM with another word", "P7\nWIDE 1\n", Code::kCorrupt, {"expected WIDTH", "got 'WIDE'"}}};
+  for (size_t bytes = 3; bytes < kPpm.size(); ++bytes)
+    table.push_back({"cut after " + std::to_string(bytes),
+                     kPpm.substr(0, bytes),
+                     Code::kTruncated,
+                     {"PNM ends at byte " + std::to_string(bytes)}});
+  check_bad_images(table, kPpm);
+}
+
+}  // namespace
+}  // namespace dataline
