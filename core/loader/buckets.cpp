@@ -78,6 +78,15 @@ class WithField final : public ForwardSource {
   }
 
   const Schema& schema() const override { return schema_; }
+  // The added values are the caller's, who may give others next time.
+  std::optional<uint64_t> stamp(int64_t index) const override {
+    const std::optional<uint64_t> stored = source_->stamp(index);
+    if (!stored) return std::nullopt;
+    Digest digest;
+    digest.add(*stored);
+    digest.add(Bytes(values_ + index * row_bytes_, static_cast<size_t>(row_bytes_)));
+    return digest.value();
+  }
   void locate(Run& run) const override {
     source_->locate(run);
     Run::ColumnRows& rows = run.columns[column_];

@@ -96,6 +96,12 @@ Status check_tune(const LoaderConfig& config) {
                " needs workers, got num_workers=0");
 }
 
+Status check_cache(const Options& options, const LoaderConfig& config) {
+  if (config.cache.empty() && options.is_set(Option::kCacheBytes))
+    return error(Code::kBadOption, "option cache_bytes: needs cache");
+  return Status::ok();
+}
+
 // open_device() checks the name of the device itself.
 Status check_device(const Options& options, const LoaderConfig& config) {
   const bool on_cpu = config.device == "cpu";
@@ -135,6 +141,7 @@ Result<LoaderConfig> make_config(const Options& options) {
   DL_RETURN_IF_ERROR(apply_drop_last(options, config));
   DL_RETURN_IF_ERROR(check_order(options, config));
   DL_RETURN_IF_ERROR(read_buckets(options, config));
+  DL_RETURN_IF_ERROR(check_cache(options, config));
   DL_RETURN_IF_ERROR(check_device(options, config));
   return config;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/text.h"
+#include "core/loader/cache/kept_samples.h"
 #include "core/memory/machine_limits.h"
 #include "core/memory/pages.h"
 
@@ -99,7 +100,9 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   // An epoch's batches at most: a small set does not take memory for the same samples over and over.
   config_.prefetch_depth = std::clamp<int64_t>(steps_.count(), 1, config_.prefetch_depth);
   config_.start_depth = std::min(config_.start_depth, config_.prefetch_depth);
-  DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(pipeline_.source, config_, steps_, *device_));
+  const SourceRef stored = pipeline_.source;
+  DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(stored, config_, steps_, *device_));
+  if (!config_.cache.empty()) DL_RETURN_IF_ERROR(put_cache_before(stored));
   delivery_ = Delivery::create(*device_, pipeline_, config_);
   if (pipeline_.wants_kernels && delivery_->to_device())
     log_(LogLevel::kWarning, concat("option device: transforms run on the CPU, not on ", config_.device, ": ",
@@ -116,9 +119,9 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   DL_RETURN_IF_ERROR(prepare_memory());
   if (!config_.trace.empty()) DL_RETURN_IF_ERROR(trace_start({.path = config_.trace}));
 
-  fingerprint_fields_ = describe_fields(pipeline_.source->schema().fields);
+  fingerprint_fields_ = describe_fields(stored->schema().fields);  // the same with a cache and without
   Digest digest;
-  pipeline_.source->fingerprint(digest);
+  stored->fingerprint(digest);
   fingerprint_data_ = digest.hex();
   schema_views_ = std::make_unique<ViewSet>(pipeline_.outputs, /*with_batch=*/true);
   const bool fixed_rows = config_.last_batch != LastBatch::kKeep && config_.on_error != OnError::kRaise &&
@@ -127,6 +130,21 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   schema_views_->set_schema_rows(fixed_rows ? steps_.max_rows() : -1);
   DL_RETURN_IF_ERROR(pool_->start(shared_from_this()));
   if (token_ != nullptr) token_->attach(this);
+  return Status::ok();
+}
+
+// The pipeline that the whole transform made has shown that it is right; this one begins with what the cache keeps.
+Status Loader::put_cache_before(const SourceRef& stored) {
+  DL_ASSIGN_OR_RETURN(const KeptSamples kept, keep_samples(stored, config_, log_, *memory_));
+  config_.transform = kept.after;
+  config_.transform_places = kept.places;
+  DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(kept.source, config_, steps_, *device_, kept.heavy));
+  pipeline_.state_bytes += kept.state_bytes;
+  for (size_t f = 0; f < pipeline_.routes.size(); ++f) {
+    std::string& text = pipeline_.routes[f].host_text;
+    text =
+        concat(kept.before[f], kept.before[f].empty() ? "" : ", ", "cache", text.empty() ? "" : ", ", text);
+  }
   return Status::ok();
 }
 

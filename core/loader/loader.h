@@ -120,6 +120,7 @@ class Loader final : public BatchOwner,
   Loader() = default;
   // loader.cpp: at create, before there is another thread.
   Status prepare(SourceRef source, const Options& options);
+  Status put_cache_before(const SourceRef& stored) DL_REQUIRES(mutex_);
   Status prepare_memory() DL_REQUIRES(mutex_);
   Status prepare_slots(std::vector<std::unique_ptr<Slot>>& slots);
   Status prepare_threads();

@@ -181,6 +181,9 @@ struct LoaderConfig {
   int64_t pack_length = -1;  // of the dataset, which must have been opened with it
   Homogeneous homogeneous = Homogeneous::kNone;
   std::string transform;
+  std::vector<int64_t> transform_places;  // TransformSettings::first_places: where a cache cut it
+  std::string cache;                      // a directory; "": none
+  int64_t cache_bytes = -1;               // of it; -1: a tenth of its file system stays free
   std::string device, cuda_library;
   bool pin_memory = false;
   std::string pin_memory_device;

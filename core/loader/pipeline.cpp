@@ -88,6 +88,7 @@ TransformSettings transform_settings(const Source& source, const LoaderConfig& c
   TransformSettings settings;
   settings.limits = config.decode_limits;
   settings.max_bytes_per_sample = config.max_bytes_per_sample;
+  settings.first_places = config.transform_places;
   if (!config.bucket_edges.empty()) settings.buckets = config.bucket_by;
   settings.added_fields = config.adds_field ? 1 : 0;
   if (config.extensions != nullptr) settings.operators = config.extensions->operators;
@@ -107,11 +108,12 @@ int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threa
 }
 
 Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, const Steps& steps,
-                               const Device& device) {
+                               const Device& device, bool heavy) {
   if (config.pack_length >= 0 && source->packing().empty())
     return error(Code::kBadOption,
                  "option pack_length: packs a dataset when it is opened; this one was opened without it");
   Pipeline pipeline;
+  pipeline.heavy = heavy;
   pipeline.source = std::move(source);
   DL_ASSIGN_OR_RETURN(GroupTransforms compiled, compile_groups(*pipeline.source, config));
   const std::vector<BatchMix> mixes =

@@ -136,8 +136,9 @@ Result<PassStates> make_states(const std::vector<StoragePass>& passes, HostMemor
 // Parts of a transform run on the device if it has kernels for them and the rows that cross the bus are no larger than what
 // is delivered. With io=device (resident.cpp) all fields are held there. kBadTransform, kNoSuchField, kOverBudget,
 // kUnsupported.
+// `heavy`: reading a record takes as long as decoding it (a cache that is being filled).
 Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, const Steps& steps,
-                               const Device& device);
+                               const Device& device, bool heavy = false);
 
 // The part of it that decides where the rows of each field go: fills the passes, outputs, tails, routes and resident rows, and
 // the layout's storages and regions but for their offsets. With io=device, where every field needs a tail, kUnsupported names

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/base/digest.h"
+
 namespace dataline {
 namespace {
 
@@ -64,6 +66,13 @@ Result<FileFacts> facts_of(int descriptor, const std::string& path) {
   const int number = facts_of(descriptor, facts);
   if (number != 0) return file_error(path, number);
   return facts;
+}
+
+uint64_t stamp_of(const FileFacts& facts) {
+  Digest digest;
+  digest.add(static_cast<uint64_t>(facts.bytes));
+  digest.add(static_cast<uint64_t>(facts.changed_ns));
+  return digest.value();
 }
 
 bool is_machine_failure(const Status& status) {

@@ -53,7 +53,7 @@ Result<MappedFile> MappedFile::open_unloaded(const std::string& path, const Open
 }
 
 Result<MappedFile> MappedFile::from_block(const std::string& path, Block bytes, int64_t byte_count,
-                                          int64_t file_bytes) {
+                                          const FileFacts& file_on_disk) {
   if (byte_count < 0 || byte_count > bytes.bytes()) {
     return error(Code::kInternal, path, ": ", byte_count, " bytes in a block of ", bytes.bytes());
   }
@@ -63,7 +63,7 @@ Result<MappedFile> MappedFile::from_block(const std::string& path, Block bytes, 
   file.inflated_ = true;
   file.data_ = bytes.data();
   file.bytes_ = byte_count;
-  file.at_open_.bytes = file_bytes;
+  file.at_open_ = file_on_disk;
   file.block_ = std::move(bytes);
   return file;
 }
@@ -93,6 +93,11 @@ Status MappedFile::open_stored(const HostStorage& storage, const OpenContext& co
   io_ = IoMode::kPread;
   if (bytes_ >= 0) return Status::ok();
   return error(Code::kIo, path_, ": storage ", storage.scheme(), " reported ", bytes_, " bytes");
+}
+
+std::optional<uint64_t> MappedFile::stamp() const {
+  if (stored_ != nullptr || at_open_.changed_ns == 0) return std::nullopt;
+  return stamp_of(at_open_);
 }
 
 Status MappedFile::load(const OpenContext& context) {

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,15 +70,18 @@ class MappedFile {
   static Result<MappedFile> open_unloaded(const std::string& path, const OpenContext& context);
   // With kMemory loads the whole file, else does nothing.
   Status load(const OpenContext& context);
-  // A file whose contents are already in memory (an inflated .gz); `path` is for messages. `file_bytes` is the size of
-  // the compressed file on disk.
+  // A file whose contents are already in memory (an inflated .gz); `path` is for messages. `file` is the
+  // compressed one on disk.
   static Result<MappedFile> from_block(const std::string& path, Block bytes, int64_t byte_count,
-                                       int64_t file_bytes);
+                                       const FileFacts& file);
   MappedFile(MappedFile&&) noexcept = default;
 
   const std::string& path() const { return path_; }
   int64_t bytes() const { return bytes_; }                // readable bytes (inflated size for a .gz)
   int64_t file_bytes() const { return at_open_.bytes; }   // on disk, at open
+  // Of that file: its size and time of change at open, as one number. nullopt for objects of the host's storages, whose time is not known.
+  std::optional<uint64_t> stamp() const;
+  const FileFacts& at_open() const { return at_open_; }
   bool inflated() const { return inflated_; }             // by from_block(): offsets are not those on disk
   IoMode io() const { return io_; }                       // kMmap, kPread or kMemory
   bool calls_host() const { return stored_ != nullptr; }  // each read() may take as long as it likes

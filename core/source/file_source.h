@@ -36,6 +36,7 @@ class FileSource : public Source {
   void advise(std::span<const int64_t> indices) const override;  // consecutive records together
   void advise_block(int64_t first, int64_t count) const override;
   bool cached(int64_t index) const override;
+  std::optional<uint64_t> stamp(int64_t) const final { return file_.stamp(); }
   bool calls_host() const final { return file_.calls_host(); }
 
  protected:

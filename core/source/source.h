@@ -13,6 +13,7 @@
 #include <limits>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -188,6 +189,10 @@ class Source {
 
   // Adds what identifies the data in a saved state: record count, fields, file sizes; never paths.
   virtual void fingerprint(Digest& digest) const = 0;
+  // A number that is another one when the files that hold the record were written to, by their sizes and times of change; no
+  // file is opened. nullopt: it cannot be told, as of memory and of most readers. What was made of a record stays good as
+  // long as this stays the same (core/loader/cache/).
+  virtual std::optional<uint64_t> stamp(int64_t index) const { return static_cast<void>(index), std::nullopt; }
   // What a mix of datasets is made of; null for all others, also for those that have a mix as a part: to them it is a
   // dataset whose parts follow one another.
   virtual const Mix* mix() const { return nullptr; }
@@ -263,6 +268,7 @@ class ForwardSource : public Source {
   Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
   const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }
+  std::optional<uint64_t> stamp(int64_t index) const override { return source_->stamp(index); }
   bool calls_host() const override { return source_->calls_host(); }
   bool host_is_prompt() const override { return source_->host_is_prompt(); }
 

@@ -156,6 +156,19 @@ Result<CompiledTransforms> compile_transforms(std::string_view first, std::strin
   return out;
 }
 
+Result<OperatorTexts> operators_of(std::string_view text, std::span<const Field> fields,
+                                   const TransformSettings& settings) {
+  OperatorTexts texts(fields.size());
+  DL_ASSIGN_OR_RETURN(const std::vector<ClauseSyntax> clauses, parse_transforms(text));
+  for (const ClauseSyntax& clause : clauses) {
+    DL_ASSIGN_OR_RETURN(const std::vector<size_t> indices, fields_of(clause, fields, settings.added_fields));
+    for (const size_t index : indices) {
+      for (const CallSyntax& call : clause.calls) texts[index].emplace_back(call.text);
+    }
+  }
+  return texts;
+}
+
 std::unique_ptr<const Program> make_copy_program(const Field& field) {
   return make_copy_program(field, {.field = field, .scales = {}}, best_simd_target());
 }

@@ -45,6 +45,11 @@ Result<CompiledTransforms> compile_transforms(std::string_view first, std::strin
                                               const TransformSettings& settings,
                                               SimdTarget target = best_simd_target());
 
+// The operators that `text` has for each field, as written, in order.
+using OperatorTexts = std::vector<std::vector<std::string>>;
+Result<OperatorTexts> operators_of(std::string_view text, std::span<const Field> fields,
+                                   const TransformSettings& settings);
+
 // Rows of `field` as they are stored.
 std::unique_ptr<const Program> make_copy_program(const Field& field);
 

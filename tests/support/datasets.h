@@ -67,7 +67,7 @@ inline dl_view field_of(const char* name, int32_t dtype, const std::vector<int64
 inline Dataset reader_dataset(const std::vector<dl_view>& fields, int64_t n,
                               int32_t (*read)(void* context, dl_reader_request* request),
                               void* context = nullptr, void (*destroy)(void* context) = nullptr,
-                              int32_t prompt = 0) {
+                              int32_t prompt = 0, const char* fingerprint = nullptr) {
   dl_reader reader = {};
   reader.struct_size = sizeof reader;
   reader.field_count = static_cast<int32_t>(fields.size());
@@ -77,6 +77,7 @@ inline Dataset reader_dataset(const std::vector<dl_view>& fields, int64_t n,
   reader.read = read;
   reader.destroy = destroy;
   reader.prompt = prompt;
+  reader.fingerprint = fingerprint;
   Error error;
   dl_dataset* dataset = nullptr;
   EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &dataset, &error), DL_OK) << error.message;
@@ -91,11 +92,13 @@ struct TestReader {
   std::atomic<int64_t> records_read{0};
   std::atomic<int64_t> destroyed{0};
   int32_t prompt = 0;
+  const char* fingerprint = nullptr;
 
   Dataset dataset(int64_t n) {
     return reader_dataset(
         {field_of("data", DL_DTYPE_U64)}, n, &TestReader::read, this,
-        [](void* context) { static_cast<TestReader*>(context)->destroyed.fetch_add(1); }, prompt);
+        [](void* context) { static_cast<TestReader*>(context)->destroyed.fetch_add(1); }, prompt,
+        fingerprint);
   }
 
  private:

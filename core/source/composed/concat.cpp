@@ -72,6 +72,10 @@ class Concat final : public Composed {
       bytes += static_cast<double>(part->stored_bytes()) * static_cast<double>(part->count());
     return mean_bytes(bytes, count());
   }
+  std::optional<uint64_t> stamp(int64_t index) const override {
+    const int64_t shard = index_.shard_of(index);
+    return source(shard).stamp(index - index_.start(shard));
+  }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t shard = index_.shard_of(index);
     return place_in_part(static_cast<size_t>(shard), index - index_.start(shard), column);

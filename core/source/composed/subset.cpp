@@ -99,6 +99,10 @@ class Subset final : public ForwardSource {
     return valid(inner) ? source_->place_of(inner, column)
                         : Place{"", concat("subset: indices[", index, "]")};
   }
+  std::optional<uint64_t> stamp(int64_t index) const override {
+    const int64_t inner = inner_index(index);
+    return valid(inner) ? source_->stamp(inner) : std::nullopt;
+  }
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
     digest.add("subset");

@@ -64,6 +64,15 @@ class Zip final : public Composed {
     return std::all_of(pieces_.begin(), pieces_.end(),
                        [&](const Piece& p) { return p.source->cached(index); });
   }
+  std::optional<uint64_t> stamp(int64_t index) const override {
+    Digest digest;
+    for (const Piece& piece : pieces_) {
+      const std::optional<uint64_t> part = piece.source->stamp(index);
+      if (!part) return std::nullopt;
+      digest.add(*part);
+    }
+    return digest.value();
+  }
   // Of the first part that knows.
   int64_t record_items(int64_t index) const override {
     for (const Piece& piece : pieces_) {

@@ -76,6 +76,7 @@ class Folder final : public Source {
     PathBuffer path;
     return {root_.path_of(index_->paths.get(index, path)), ""};
   }
+  std::optional<uint64_t> stamp(int64_t index) const override;
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
     digest.add("folder");
@@ -204,6 +205,13 @@ void Folder::advise(std::span<const int64_t> indices) const {
     Result<FileHandle> file = open_file(index);
     if (file.is_ok()) file.value().advise(read_ahead_bytes_);
   }
+}
+
+std::optional<uint64_t> Folder::stamp(int64_t index) const {
+  PathBuffer path;
+  const Result<FileFacts> facts = root_.look_at(index_->paths.get(index, path).data(), links_);
+  if (!facts.is_ok()) return std::nullopt;
+  return stamp_of(facts.value());
 }
 
 bool Folder::cached(int64_t index) const {

@@ -75,6 +75,13 @@ class Reader final : public Source {
     digest.add("reader");
     digest.add(table_.fingerprint);
   }
+  // One that names no data may give other rows at any time.
+  std::optional<uint64_t> stamp(int64_t) const override {
+    if (table_.fingerprint.empty()) return std::nullopt;
+    Digest digest;
+    digest.add(table_.fingerprint);
+    return digest.value();
+  }
   Place place_of(int64_t index, size_t) const override { return {"", concat("reader: sample ", index)}; }
   bool calls_host() const override { return true; }
   bool host_is_prompt() const override { return table_.prompt; }

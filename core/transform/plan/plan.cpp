@@ -31,6 +31,7 @@ Plan::Plan(const Field& input, size_t index, const TransformSettings& settings, 
       field_(input),
       target_(target),
       pixels_(may_be_pixels(input.dtype)) {
+  if (!settings.first_places.empty()) place_ = settings.first_places[index];
   if (pixels_) scales_.resize(1);
   begin_draft();
 }

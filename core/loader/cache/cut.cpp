@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/cache/cut.h"
+
+#include <optional>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/loader/pipeline.h"
+
+namespace dataline {
+namespace {
+
+constexpr size_t kMostImageChannels = 4;  // of PAM
+
+class Cutter {
+ public:
+  Cutter(const std::vector<Field>& fields, TransformSettings settings)
+      : fields_(fields), all_settings_(std::move(settings)), settings_(all_settings_) {
+    settings_.operators.clear();  // the host's: who knows what they do next time
+  }
+
+  Result<TransformCut> cut(std::string_view text) {
+    DL_ASSIGN_OR_RETURN(const OperatorTexts operators, operators_of(text, fields_, all_settings_));
+    TransformCut out;
+    for (size_t f = 0; f < fields_.size(); ++f) {
+      const std::vector<std::string>& calls = operators[f];
+      DL_ASSIGN_OR_RETURN(Cut best, best_cut(f, calls));
+      CutField& field = best.field;
+      const size_t count = best.count;
+      // A PAM file is decoded as its image was.
+      std::string after = field.as_pam ? concat(calls[0], count < calls.size() ? ", " : "") : std::string();
+      after += joined_calls(calls, count, calls.size());
+      if (!after.empty()) out.after += concat(out.after.empty() ? "" : "; ", clause(f, after));
+      out.places.push_back(static_cast<int64_t>(count) - (field.as_pam ? 1 : 0));
+      out.fields.push_back(std::move(field));
+    }
+    return out;
+  }
+
+ private:
+  struct Cut {
+    CutField field;
+    size_t count = 0;  // operators before it
+  };
+
+  static std::string joined_calls(const std::vector<std::string>& calls, size_t begin, size_t end) {
+    std::string out;
+    for (size_t i = begin; i < end; ++i) out += concat(i == begin ? "" : ", ", calls[i]);
+    return out;
+  }
+  // The only field needs no name, which may be none that the grammar has.
+  std::string clause(size_t f, const std::string& calls) const {
+    return fields_.size() == 1 ? calls : concat(fields_[f].name, ": ", calls);
+  }
+
+  static bool decodes(const std::vector<std::string>& calls) {
+    return !calls.empty() && std::string_view(calls[0]).substr(0, calls[0].find('(')) == "decode";
+  }
+
+  // The first `count` operators of a field, if they give the same each time; no more than that is asked of them.
+  std::optional<CutField> field_after(size_t f, const std::vector<std::string>& calls, size_t count) const {
+    const std::string before = joined_calls(calls, 0, count);
+    Result<CompiledTransforms> compiled =
+        compile_transforms(count == 0 ? std::string() : clause(f, before), fields_, settings_);
+    if (!compiled.is_ok() || !compiled.value().mixes.empty()) return std::nullopt;
+    CutField field;
+    field.program = std::move(compiled.value().programs[f]);
+    field.before = before;
+    field.kept = field.program->output();
+    if (field.program->draws() || field.kept.to_bucket || field.kept.by_part) return std::nullopt;
+    if (!field.kept.varies()) return field;
+    const bool image = decodes(calls) && field.kept.dtype == DType::kU8 && field.kept.axes == "HWC" &&
+                       field.kept.shape.size() == 3 &&
+                       field.kept.shape[2] <= static_cast<int64_t>(kMostImageChannels);
+    if (!image) return std::nullopt;
+    field.kept = Field();
+    field.kept.name = fields_[f].name;
+    field.kept.kind = FieldKind::kRagged;
+    field.kept.shape = {-1};
+    field.as_pam = true;
+    field.only_decodes = count == 1;
+    return field;
+  }
+
+  // Whether what is left can be done to what is kept.
+  bool goes_on(size_t f, const CutField& field, const std::vector<std::string>& calls, size_t count) const {
+    if (count == calls.size() && !field.as_pam) return true;
+    std::vector<Field> kept = fields_;
+    kept[f] = field.kept;
+    std::vector<std::string> after(calls.begin() + static_cast<std::ptrdiff_t>(count), calls.end());
+    if (field.as_pam) after.insert(after.begin(), calls[0]);
+    // Without mixup and cutmix, which ask about other fields: they are last, and take whatever the rest gives.
+    while (!after.empty()) {
+      const std::string text = clause(f, joined_calls(after, 0, after.size()));
+      if (compile_transforms(text, kept, all_settings_).is_ok()) return true;
+      if (!after.back().starts_with("mixup") && !after.back().starts_with("cutmix")) return false;
+      after.pop_back();
+    }
+    return true;
+  }
+
+  Result<Cut> best_cut(size_t f, const std::vector<std::string>& calls) const {
+    std::optional<Cut> best;
+    for (size_t count = decodes(calls) ? 1 : 0; count <= calls.size(); ++count) {
+      std::optional<CutField> field = field_after(f, calls, count);
+      if (!field || !goes_on(f, *field, calls, count)) continue;
+      if (!best || is_better(*field, best->field)) best = Cut{std::move(*field), count};
+    }
+    if (best) return std::move(*best);
+    std::optional<CutField> stored = field_after(f, calls, 0);
+    if (!stored) {
+      return error(Code::kUnsupported, "option cache: field '", fields_[f].name, "' (",
+                   field_type_text(fields_[f]), ") cannot be kept");
+    }
+    return Cut{std::move(*stored), 0};
+  }
+
+  // A later cut than `other`.
+  static bool is_better(const CutField& field, const CutField& other) {
+    const int64_t bytes = field.kept.bytes(), other_bytes = other.kept.bytes();
+    if (bytes < 0) return other_bytes < 0;
+    return other_bytes < 0 || bytes <= other_bytes;
+  }
+
+  const std::vector<Field>& fields_;
+  const TransformSettings all_settings_;
+  TransformSettings settings_;
+};
+
+}  // namespace
+
+Result<TransformCut> cut_transform(const Source& source, const LoaderConfig& config) {
+  return Cutter(source.schema().fields, transform_settings(source, config, 0)).cut(config.transform);
+}
+
+}  // namespace dataline

@@ -1,0 +1,37 @@
+// The option `cache`: samples as they are after the first operators of the transform, kept on disk. A source of what is kept; what
+// is not kept yet is read, made and kept as it is asked for.
+//
+// A sample that was kept counts while Source::stamp() of its record is what it was: a file that is written to makes its samples
+// anew. What is kept is what the loader would have made without it, and an error is not kept.
+// Cost: a sample that is made takes one copy more than without a cache, and the writing.
+//
+// Threads: as Source; as many locate() at once as there are states, which are made at create.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/loader/options.h"
+#include "core/memory/host_memory.h"
+#include "core/source/source.h"
+
+namespace dataline {
+
+struct KeptSamples {
+  SourceRef source;                 // of the samples as they are kept
+  std::string after;                // the transform that is left
+  std::vector<int64_t> places;      // of each field: LoaderConfig::transform_places
+  std::vector<std::string> before;  // of each field
+  bool heavy = false;               // making a sample takes long (Program::heavy)
+  int64_t state_bytes = 0;          // that each thread which fills takes beside the pipeline's
+};
+
+// For a loader whose whole transform compiles. kUnsupported: a set whose data cannot be told from other data of the same shape (in
+// memory, or from a reader without a fingerprint), a mix whose parts have transforms. Errors of the directory; of a field that
+// cannot be kept.
+Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, const Log& log,
+                                 HostMemory& memory);
+
+}  // namespace dataline

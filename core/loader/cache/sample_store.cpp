@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/cache/sample_store.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core/base/checked.h"
+#include "core/base/text.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kStoreHeaderBytes = 64, kEntryBytes = 32, kKeyBytes = 16;
+constexpr std::string_view kStoreMagic = "DLCACHE1";
+constexpr int64_t kSampleAlignment = 64;
+constexpr uint32_t kMostSegments = 65535;
+// Reserved at a time: few enough calls, and little that is lost when a writer is killed, which the next one takes up.
+constexpr int64_t kLeastReserve = int64_t{1} << 20, kMostReserve = int64_t{64} << 20;
+
+template <typename T>
+void put_little(std::byte* to, T value) {
+  for (size_t i = 0; i < sizeof value; ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+Status of_cache(const Status& status) {
+  return error(status.code(), "option cache: ", status.message()).with_os_error(status.os_error());
+}
+
+}  // namespace
+
+struct SampleStore::Entry {
+  uint32_t segment = 0, bytes = 0;
+  uint64_t offset = 0, stamp = 0;
+  uint32_t checksum = 0;
+
+  using Stored = std::array<std::byte, static_cast<size_t>(kEntryBytes)>;
+
+  Stored stored(int64_t sample, const Crc32c& crc) const {
+    Stored out;
+    put_little(out.data(), segment);
+    put_little(out.data() + 4, bytes);
+    put_little(out.data() + 8, offset);
+    put_little(out.data() + 16, stamp);
+    put_little(out.data() + 24, checksum);
+    put_little(out.data() + 28, own_checksum(sample, out, crc));
+    return out;
+  }
+  // False for what no store wrote for this sample.
+  bool load(int64_t sample, const Stored& from, const Crc32c& crc) {
+    segment = load_little<uint32_t>(from.data());
+    bytes = load_little<uint32_t>(from.data() + 4);
+    offset = load_little<uint64_t>(from.data() + 8);
+    stamp = load_little<uint64_t>(from.data() + 16);
+    checksum = load_little<uint32_t>(from.data() + 24);
+    return segment > 0 && segment <= kMostSegments && offset < uint64_t{1} << 62 &&
+           load_little<uint32_t>(from.data() + 28) == own_checksum(sample, from, crc);
+  }
+
+ private:
+  static uint32_t own_checksum(int64_t sample, const Stored& stored, const Crc32c& crc) {
+    std::byte number[8];
+    put_little(number, static_cast<uint64_t>(sample));
+    return crc.extend(crc.of(number), stored.data(), kEntryBytes - 4);
+  }
+};
+
+Result<std::unique_ptr<SampleStore>> SampleStore::open(StoreSettings settings) {
+  const auto make = [&]() -> Result<std::unique_ptr<SampleStore>> {
+    DL_ASSIGN_OR_RETURN(CacheDirectory directory,
+                        CacheDirectory::open(settings.directory, settings.budget_bytes));
+    DL_ASSIGN_OR_RETURN(const LockedFile lock, directory.lock());
+    const std::string path = directory.path_of(settings.key);
+    DL_RETURN_IF_ERROR(make_directory(path));
+    // At once: while the directory is locked, nobody takes a cache away.
+    DL_ASSIGN_OR_RETURN(
+        std::optional<LockedFile> index,
+        LockedFile::open(concat(path, "/", kCacheIndexName), LockKind::kShared, WhenLocked::kWait));
+    std::unique_ptr<SampleStore> store(
+        new SampleStore(std::move(settings), std::move(directory), std::move(*index)));
+    DL_RETURN_IF_ERROR(store->prepare_index());
+    return store;
+  };
+  Result<std::unique_ptr<SampleStore>> made = make();
+  if (!made.is_ok()) return of_cache(made.status());
+  return made;
+}
+
+// A new one, or one whose maker was killed meanwhile, begins with zeros or is too short.
+Status SampleStore::prepare_index() {
+  std::array<std::byte, static_cast<size_t>(kStoreHeaderBytes)> header = {}, found = {};
+  std::memcpy(header.data(), kStoreMagic.data(), kStoreMagic.size());
+  put_little(header.data() + 8, static_cast<uint64_t>(settings_.samples));
+  std::memcpy(header.data() + 16, settings_.key.data(), static_cast<size_t>(kKeyBytes));
+  const std::array<std::byte, static_cast<size_t>(kStoreHeaderBytes)> zeros = {};
+
+  DL_ASSIGN_OR_RETURN(const int64_t bytes, index_.bytes());
+  if (const ReadResult read = index_.read_at(0, kStoreHeaderBytes, found.data()); read.number != 0)
+    return file_error(index_.path(), read.number);
+  const int64_t whole = kStoreHeaderBytes + settings_.samples * kEntryBytes;
+  if (found == header && bytes == whole) return index_.touch();
+  if (found != header && found != zeros) {
+    return error(Code::kCorrupt, index_.path(), ": is no index of this cache; remove ",
+                 directory_.path_of(settings_.key));
+  }
+  DL_RETURN_IF_ERROR(index_.set_bytes(whole));
+  return index_.write_at(0, header);
+}
+
+// The part that is reserved and not used goes back. In a forked child the segment is the parent's.
+SampleStore::~SampleStore() {
+  if (fork_guard_.forked()) return;
+  ThreadLock lock(mutex_);
+  if (own_ && reserved_end_ > end_) static_cast<void>(own_->set_bytes(end_));
+}
+
+bool SampleStore::read_entry(int64_t sample, Entry& out) const {
+  Entry::Stored stored;
+  const ReadResult read =
+      index_.read_at(kStoreHeaderBytes + sample * kEntryBytes, kEntryBytes, stored.data());
+  return read.bytes == kEntryBytes && out.load(sample, stored, crc_);
+}
+
+int64_t SampleStore::read(int64_t sample, uint64_t stamp, std::byte* out, int64_t room) const {
+  Entry entry;
+  if (!read_entry(sample, entry) || entry.stamp != stamp || entry.bytes > room) return -1;
+  const int file = segment_descriptor(entry.segment);
+  if (file < 0) return -1;
+  const ReadResult read = read_at(file, static_cast<int64_t>(entry.offset), entry.bytes, out);
+  if (read.bytes != entry.bytes || crc_.of({out, entry.bytes}) != entry.checksum) return -1;
+  return entry.bytes;
+}
+
+int SampleStore::segment_descriptor(uint32_t segment) const {
+  ThreadLock lock(files_mutex_);
+  if (files_.size() < segment) files_.resize(segment);
+  Descriptor& file = files_[segment - 1];
+  if (!file) file = Descriptor::open(segment_path(segment), kFileFlags);
+  return file.get();
+}
+
+void SampleStore::keep(int64_t sample, uint64_t stamp, Bytes bytes) {
+  if (full() || bytes.size() > std::numeric_limits<uint32_t>::max()) return;
+  const int64_t offset = take_room(static_cast<int64_t>(bytes.size()));
+  if (offset < 0) return;
+  const LockedFile* own = nullptr;
+  Entry entry{.bytes = static_cast<uint32_t>(bytes.size()),
+              .offset = static_cast<uint64_t>(offset),
+              .stamp = stamp,
+              .checksum = crc_.of(bytes)};
+  {
+    ThreadLock lock(mutex_);
+    own = &*own_;  // stays
+    entry.segment = own_segment_;
+  }
+  Status status = own->write_at(offset, bytes);
+  if (status.is_ok())
+    status = index_.write_at(kStoreHeaderBytes + sample * kEntryBytes, entry.stored(sample, crc_));
+  if (!status.is_ok()) stop_filling(std::string(status.message()));
+}
+
+int64_t SampleStore::take_room(int64_t bytes) {
+  std::string why;
+  {
+    ThreadLock lock(mutex_);
+    const int64_t taken = round_up(bytes, kSampleAlignment);
+    Result<bool> room = taken <= reserved_end_ - end_ ? Result<bool>(true) : reserve(taken);
+    if (room.is_ok() && room.value()) return std::exchange(end_, end_ + taken);
+    why = room.is_ok()
+              ? (settings_.budget_bytes < 0 ? std::string("a tenth of its file system has to stay free")
+                                            : concat("cache_bytes=", settings_.budget_bytes, " is used up"))
+              : std::string(room.status().message());
+  }
+  stop_filling(why);
+  return -1;
+}
+
+Result<bool> SampleStore::reserve(int64_t bytes) {
+  DL_ASSIGN_OR_RETURN(const LockedFile lock, directory_.lock());
+  if (!own_) DL_RETURN_IF_ERROR(take_segment());
+  const int64_t share = settings_.budget_bytes < 0 ? kMostReserve : settings_.budget_bytes / 64;
+  const int64_t wanted = std::max(bytes, std::clamp(share, kLeastReserve, kMostReserve));
+  for (const int64_t more : {wanted, bytes}) {
+    DL_ASSIGN_OR_RETURN(const bool fits, directory_.make_room(more, settings_.key));
+    if (!fits) continue;
+    DL_RETURN_IF_ERROR(own_->set_bytes(reserved_end_ + more));
+    reserved_end_ += more;
+    return true;
+  }
+  return false;
+}
+
+// The first segment that nobody writes, behind what is kept in it.
+Status SampleStore::take_segment() {
+  for (uint32_t segment = 1; segment <= kMostSegments; ++segment) {
+    DL_ASSIGN_OR_RETURN(std::optional<LockedFile> file,
+                        LockedFile::open(segment_path(segment), LockKind::kAlone, WhenLocked::kGiveUp));
+    if (!file) continue;
+    DL_ASSIGN_OR_RETURN(const int64_t bytes, file->bytes());
+    end_ = reserved_end_ = bytes == 0 ? 0 : end_of_segment(segment);
+    DL_RETURN_IF_ERROR(file->set_bytes(end_));
+    own_ = std::move(file);
+    own_segment_ = segment;
+    return Status::ok();
+  }
+  return error(Code::kTooManyFiles, directory_.path_of(settings_.key), ": ", kMostSegments,
+               " files are written at once");
+}
+
+int64_t SampleStore::end_of_segment(uint32_t segment) const {
+  constexpr int64_t kAtOnce = 4096;
+  std::vector<Entry::Stored> piece(kAtOnce);
+  int64_t end = 0;
+  for (int64_t first = 0; first < settings_.samples; first += kAtOnce) {
+    const int64_t count = std::min(kAtOnce, settings_.samples - first);
+    const ReadResult read =
+        index_.read_at(kStoreHeaderBytes + first * kEntryBytes, count * kEntryBytes, piece[0].data());
+    for (int64_t i = 0; i < read.bytes / kEntryBytes; ++i) {
+      Entry entry;
+      if (!entry.load(first + i, piece[static_cast<size_t>(i)], crc_) || entry.segment != segment) continue;
+      end = std::max(end,
+                     static_cast<int64_t>(entry.offset) + round_up(int64_t{entry.bytes}, kSampleAlignment));
+    }
+  }
+  return end;
+}
+
+std::string SampleStore::segment_path(uint32_t segment) const {
+  const std::string number = concat(segment);
+  return concat(directory_.path_of(settings_.key), "/",
+                std::string(6 - std::min<size_t>(number.size(), 6), '0'), number, ".samples");
+}
+
+void SampleStore::stop_filling(const std::string& why) {
+  if (full_.exchange(true)) return;
+  settings_.log(LogLevel::kWarning,
+                concat("option cache: ", settings_.directory, ": no more samples are kept: ", why));
+}
+
+}  // namespace dataline

@@ -1,0 +1,90 @@
+// Samples kept in files, by their number: one cache of a CacheDirectory, which any number of loaders and processes read and fill
+// at once.
+//
+//   index       64 bytes: "DLCACHE1", u64 samples, the key (16 letters), zeros; then 32 bytes a sample:
+//               u32 segment (0: none is kept), u32 bytes, u64 offset, u64 stamp, u32 CRC-32C of the sample's bytes,
+//               u32 CRC-32C of the sample's number as u64 and the 28 bytes before. Little-endian.
+//   N.samples   segment N, six digits: samples one after the other, each from a multiple of 64 on
+//
+// A sample counts when its entry and its bytes have their checksums. So nothing is in the wrong order after a kill or a loss of
+// power: what is half written, or written by two at once, is not there, and is made anew.
+// Cost of a sample that is kept: two reads of the page cache and a pass of CRC-32C.
+//
+// Threads: read(), keep() and full() from several at once. Locks: mutex_ before the directory's lock.
+// Failure: what cannot be read is not there; what cannot be written, for lack of room or rights, ends the filling, with one
+// warning. Only open() fails.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/atomic.h"
+#include "core/base/bytes.h"
+#include "core/base/log.h"
+#include "core/base/status.h"
+#include "core/base/thread_mutex.h"
+#include "core/loader/cache/cache_directory.h"
+#include "core/memory/locked_file.h"
+#include "core/memory/pages.h"
+#include "core/source/tfrecord/crc32c.h"
+
+namespace dataline {
+
+struct StoreSettings {
+  std::string directory;
+  int64_t budget_bytes = -1;
+  std::string key;  // 16 hex digits: what decides what the samples are
+  int64_t samples = 0;
+  Log log = {};
+};
+
+class SampleStore {
+ public:
+  // kCorrupt: an index that is none of ours. Errors of files, with "option cache: " before them.
+  static Result<std::unique_ptr<SampleStore>> open(StoreSettings settings);
+  ~SampleStore();
+
+  // The sample's bytes, into `room` bytes at `out`, if they were kept with this stamp; their number, or -1.
+  int64_t read(int64_t sample, uint64_t stamp, std::byte* out, int64_t room) const;
+  void keep(int64_t sample, uint64_t stamp, Bytes bytes);
+  // No more samples are kept.
+  bool full() const { return full_.load(); }
+
+ private:
+  struct Entry;
+
+  SampleStore(StoreSettings settings, CacheDirectory directory, LockedFile index)
+      : settings_(std::move(settings)), directory_(std::move(directory)), index_(std::move(index)) {}
+  Status prepare_index();
+  bool read_entry(int64_t sample, Entry& out) const;
+  int segment_descriptor(uint32_t segment) const DL_EXCLUDES(files_mutex_);
+  // Room for so many bytes in a segment of this store's own: where, or -1.
+  int64_t take_room(int64_t bytes) DL_EXCLUDES(mutex_);
+  Result<bool> reserve(int64_t bytes) DL_REQUIRES(mutex_);
+  Status take_segment() DL_REQUIRES(mutex_);
+  int64_t end_of_segment(uint32_t segment) const;
+  std::string segment_path(uint32_t segment) const;
+  void stop_filling(const std::string& why) DL_EXCLUDES(mutex_);
+
+  const ForkGuard fork_guard_;
+  const StoreSettings settings_;
+  const CacheDirectory directory_;
+  const LockedFile index_;
+  const Crc32c crc_{best_simd_target()};
+  Atomic<bool> full_{false};
+
+  ThreadMutex mutex_;
+  std::optional<LockedFile> own_ DL_GUARDED_BY(mutex_);  // set once
+  uint32_t own_segment_ DL_GUARDED_BY(mutex_) = 0;
+  int64_t end_ DL_GUARDED_BY(mutex_) = 0, reserved_end_ DL_GUARDED_BY(mutex_) = 0;
+
+  mutable ThreadMutex files_mutex_;
+  mutable std::deque<Descriptor> files_
+      DL_GUARDED_BY(files_mutex_);  // by segment - 1; never closed before the end
+};
+
+}  // namespace dataline

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory/locked_file.h"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+namespace dataline {
+namespace {
+
+bool has_no_locks(int number) { return number == ENOLCK || number == EOPNOTSUPP || number == EINVAL; }
+
+Status done(int result, const std::string& path) {
+  return result == 0 ? Status::ok() : file_error(path, errno);
+}
+
+}  // namespace
+
+Result<std::optional<LockedFile>> LockedFile::open(const std::string& path, LockKind kind, WhenLocked when) {
+  Descriptor descriptor(
+      retry_interrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666); }));
+  if (!descriptor) return file_error(path, errno);
+  const int operation =
+      (kind == LockKind::kAlone ? LOCK_EX : LOCK_SH) | (when == WhenLocked::kGiveUp ? LOCK_NB : 0);
+  if (retry_interrupted([&] { return ::flock(descriptor.get(), operation); }) != 0) {
+    if (errno == EWOULDBLOCK) return std::optional<LockedFile>();
+    if (has_no_locks(errno)) return error(Code::kUnsupported, path, ": its file system has no locks");
+    return file_error(path, errno);
+  }
+  return std::optional(LockedFile(path, std::move(descriptor)));
+}
+
+Status LockedFile::write_at(int64_t offset, Bytes bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t written = retry_interrupted(
+        [&] { return ::pwrite(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+    if (written < 0) return file_error_at(path_, offset, errno);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += written;
+  }
+  return Status::ok();
+}
+
+Result<int64_t> LockedFile::bytes() const {
+  DL_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(descriptor_.get(), path_));
+  return facts.bytes;
+}
+
+Status LockedFile::set_bytes(int64_t bytes) const {
+  return done(retry_interrupted([&] { return ::ftruncate(descriptor_.get(), static_cast<off_t>(bytes)); }),
+              path_);
+}
+
+Status LockedFile::touch() const { return done(::futimens(descriptor_.get(), nullptr), path_); }
+
+Status make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) == 0) return sync_directory_of(path);
+  if (errno != EEXIST) return file_error(path, errno);
+  FileFacts facts;
+  const int number = facts_of_path(path, facts);
+  return number != 0 || facts.is_directory ? Status::ok() : file_error(path, ENOTDIR);
+}
+
+Status remove_file(const std::string& path) { return done(::unlink(path.c_str()), path); }
+Status remove_directory(const std::string& path) { return done(::rmdir(path.c_str()), path); }
+
+Result<DiskSpace> disk_space(const std::string& path) {
+  struct statvfs found;
+  if (retry_interrupted([&] { return ::statvfs(path.c_str(), &found); }) != 0) return file_error(path, errno);
+  const auto unit = static_cast<int64_t>(found.f_frsize);
+  return DiskSpace{.bytes = static_cast<int64_t>(found.f_blocks) * unit,
+                   .free_bytes = static_cast<int64_t>(found.f_bavail) * unit};
+}
+
+}  // namespace dataline

@@ -1,0 +1,310 @@
+// What a cache's files promise: what was kept is read back, whoever was killed when; what is damaged is not there; the directory
+// never takes more than it may.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/cache/sample_store.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/in_child.h"
+#include "tests/support/temp_folder.h"
+
+namespace dataline {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kKey[] = "0123456789abcdef", kOtherKey[] = "fedcba9876543210";
+
+// What a sample's bytes are, by its number: of different lengths.
+std::string bytes_of_sample(int64_t sample) {
+  std::string bytes;
+  for (int64_t i = 0; i < 100 + sample % 37; ++i) bytes += static_cast<char>(sample * 31 + i);
+  return bytes;
+}
+
+Bytes view(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+class SampleStoreTest : public ::testing::Test {
+ protected:
+  ~SampleStoreTest() override { std::filesystem::remove_all(folder_); }
+
+  StoreSettings settings(const char* key = kKey, int64_t budget = int64_t{1} << 30) {
+    StoreSettings out{.directory = folder_ + "/cache", .budget_bytes = budget, .key = key, .samples = 1000};
+    out.log.context = &warnings_;
+    out.log.write = [](void* context, int32_t, const char* text, size_t length) {
+      static_cast<std::vector<std::string>*>(context)->emplace_back(text, length);
+    };
+    return out;
+  }
+  static std::unique_ptr<SampleStore> open(StoreSettings settings) {
+    Result<std::unique_ptr<SampleStore>> store = SampleStore::open(std::move(settings));
+    EXPECT_TRUE(store.is_ok()) << store.status().message();
+    return store.is_ok() ? store.take() : nullptr;
+  }
+  static std::string read(const SampleStore& store, int64_t sample, uint64_t stamp = 7) {
+    std::string out(4096, '?');
+    const int64_t bytes = store.read(sample, stamp, reinterpret_cast<std::byte*>(out.data()), 4096);
+    return bytes < 0 ? "none" : out.substr(0, static_cast<size_t>(bytes));
+  }
+  static void keep(SampleStore& store, int64_t first, int64_t end, uint64_t stamp = 7) {
+    for (int64_t i = first; i < end; ++i) store.keep(i, stamp, view(bytes_of_sample(i)));
+  }
+  static int64_t count_kept(const SampleStore& store, int64_t first, int64_t end) {
+    int64_t count = 0;
+    for (int64_t i = first; i < end; ++i) {
+      const std::string got = read(store, i);
+      if (got == "none") continue;
+      EXPECT_EQ(got, bytes_of_sample(i)) << i;
+      ++count;
+    }
+    return count;
+  }
+  std::string path(const std::string& name, const char* key = kKey) const {
+    return folder_ + "/cache/" + key + "/" + name;
+  }
+  int64_t bytes_in_directory() const {
+    int64_t bytes = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ + "/cache"))
+      if (entry.is_regular_file()) bytes += static_cast<int64_t>(entry.file_size());
+    return bytes;
+  }
+  void change_byte(const std::string& file, int64_t at) const {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(at);
+    const char byte = static_cast<char>(stream.get());
+    stream.seekp(at);
+    stream.put(static_cast<char>(byte ^ 16));
+  }
+
+  const std::string folder_ = make_temp_folder("dataline-store");
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(SampleStoreTest, WhatIsKeptIsReadBackAlsoByTheNext) {
+  {
+    const auto store = open(settings());
+    EXPECT_EQ(read(*store, 3), "none");
+    keep(*store, 0, 1000);
+    EXPECT_EQ(count_kept(*store, 0, 1000), 1000);
+  }
+  const auto next = open(settings());
+  EXPECT_EQ(count_kept(*next, 0, 1000), 1000);
+  EXPECT_TRUE(warnings_.empty());
+}
+
+TEST_F(SampleStoreTest, AnotherStampIsAnotherSample) {
+  const auto store = open(settings());
+  keep(*store, 5, 6, 1);
+  EXPECT_EQ(read(*store, 5, 2), "none");
+  store->keep(5, 2, view("new"));
+  EXPECT_EQ(read(*store, 5, 2), "new");
+  EXPECT_EQ(read(*store, 5, 1), "none");
+}
+
+TEST_F(SampleStoreTest, NoMoreThanTheRoomIsWritten) {
+  const auto store = open(settings());
+  keep(*store, 0, 1);
+  std::byte small[99];
+  EXPECT_EQ(store->read(0, 7, small, 99), -1) << "it has 100";
+}
+
+TEST_F(SampleStoreTest, TwoAtOnceSeeWhatTheOtherKeeps) {
+  const auto first = open(settings()), second = open(settings());
+  keep(*first, 0, 100);
+  keep(*second, 100, 200);
+  keep(*first, 200, 300);
+  EXPECT_EQ(count_kept(*first, 0, 300), 300);
+  EXPECT_EQ(count_kept(*second, 0, 300), 300);
+  EXPECT_TRUE(std::filesystem::exists(path("000002.samples"))) << "each writes its own";
+  EXPECT_FALSE(std::filesystem::exists(path("000003.samples")));
+}
+
+TEST_F(SampleStoreTest, ThreadsKeepAndReadAtOnce) {
+  const auto store = open(settings());
+  std::vector<std::thread> threads;
+  for (int64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int64_t i = 0; i < 250; ++i) {
+        keep(*store, 4 * i + t, 4 * i + t + 1);
+        EXPECT_EQ(read(*store, 4 * i + t), bytes_of_sample(4 * i + t));
+        count_kept(*store, 4 * (i / 2), 4 * (i / 2) + 4);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(count_kept(*store, 0, 1000), 1000);
+}
+
+#if __has_include(<sys/wait.h>)
+// A child is ended without a destructor, as by a kill: what it reserved is still in the file's length.
+TEST_F(SampleStoreTest, AKilledWriterLeavesWhatItKeptAndNothingElse) {
+  const auto fill = [&](int64_t first, int64_t end) {
+    return in_child([&] {
+      auto store = open(settings());
+      keep(*store, first, end);
+      static_cast<void>(store.release());  // not destroyed
+      return 0;
+    });
+  };
+  ASSERT_EQ(fill(0, 400), 0);
+  EXPECT_GE(std::filesystem::file_size(path("000001.samples")), size_t{1} << 20) << "reserved";
+  ASSERT_EQ(fill(400, 700), 0);
+  EXPECT_FALSE(std::filesystem::exists(path("000002.samples"))) << "the lock went with the child";
+  {
+    const auto store = open(settings());
+    EXPECT_EQ(count_kept(*store, 0, 700), 700);
+    keep(*store, 700, 1000);
+    EXPECT_EQ(count_kept(*store, 0, 1000), 1000);
+  }
+  EXPECT_LT(std::filesystem::file_size(path("000001.samples")), size_t{200} << 10) << "given back";
+}
+
+TEST_F(SampleStoreTest, AForkedChildLeavesTheParentsSegmentAlone) {
+  auto store = open(settings());
+  keep(*store, 0, 1);
+  const auto reserved = std::filesystem::file_size(path("000001.samples"));
+  EXPECT_EQ(in_child([&] {
+              store.reset();
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(std::filesystem::file_size(path("000001.samples")), reserved);
+  keep(*store, 1, 100);
+  EXPECT_EQ(count_kept(*store, 0, 100), 100);
+}
+#endif
+
+TEST_F(SampleStoreTest, ADamagedByteIsNeverDelivered) {
+  {
+    const auto store = open(settings());
+    keep(*store, 0, 3);
+  }
+  for (const auto& [file, begin, end] :
+       {std::tuple("000001.samples", 128, 229), std::tuple("index", 64 + 32, 64 + 64)}) {
+    for (int64_t at = begin; at < end; ++at) {
+      change_byte(path(file), at);
+      const auto store = open(settings());
+      EXPECT_EQ(read(*store, 1), "none") << file << " " << at;
+      EXPECT_EQ(read(*store, 0), bytes_of_sample(0));
+      EXPECT_EQ(read(*store, 2), bytes_of_sample(2));
+      change_byte(path(file), at);
+    }
+  }
+}
+
+TEST_F(SampleStoreTest, AnEntryOfAnotherSampleDoesNotCount) {
+  {
+    const auto store = open(settings());
+    keep(*store, 0, 2);
+  }
+  std::string index(64 + 1000 * 32, '\0');
+  std::ifstream(path("index"), std::ios::binary)
+      .read(index.data(), static_cast<std::streamsize>(index.size()));
+  index.replace(64 + 32 * 9, 32, index.substr(64, 32));
+  std::ofstream(path("index"), std::ios::binary) << index;
+  const auto store = open(settings());
+  EXPECT_EQ(read(*store, 9), "none");
+  EXPECT_EQ(read(*store, 0), bytes_of_sample(0));
+}
+
+TEST_F(SampleStoreTest, AFileThatIsCutOrGoneGivesNothingAndIsFilledAgain) {
+  {
+    const auto store = open(settings());
+    keep(*store, 0, 10);
+  }
+  std::filesystem::resize_file(path("000001.samples"), 300);
+  {
+    const auto store = open(settings());
+    EXPECT_EQ(count_kept(*store, 0, 10), 2);
+    keep(*store, 0, 10);
+    EXPECT_EQ(count_kept(*store, 0, 10), 10);
+  }
+  std::filesystem::remove(path("000001.samples"));
+  const auto store = open(settings());
+  EXPECT_EQ(count_kept(*store, 0, 10), 0);
+  keep(*store, 0, 10);
+  EXPECT_EQ(count_kept(*store, 0, 10), 10);
+  EXPECT_TRUE(warnings_.empty());
+}
+
+// Its maker may have been killed after any call.
+TEST_F(SampleStoreTest, AnIndexThatIsHalfMadeIsMadeWhole) {
+  for (const int64_t bytes : {0, 1, 64, 5000}) {
+    std::filesystem::remove_all(folder_ + "/cache");
+    std::filesystem::create_directories(folder_ + "/cache/" + kKey);
+    std::ofstream(path("index"), std::ios::binary) << std::string(static_cast<size_t>(bytes), '\0');
+    const auto store = open(settings());
+    keep(*store, 0, 1000);
+    EXPECT_EQ(count_kept(*store, 0, 1000), 1000);
+  }
+}
+
+TEST_F(SampleStoreTest, AFileThatIsNoIndexIsRefusedByName) {
+  std::filesystem::create_directories(folder_ + "/cache/" + kKey);
+  std::ofstream(path("index"), std::ios::binary) << "somebody's notes";
+  const Result<std::unique_ptr<SampleStore>> store = SampleStore::open(settings());
+  ASSERT_FALSE(store.is_ok());
+  EXPECT_EQ(store.status().code(), Code::kCorrupt);
+  EXPECT_THAT(std::string(store.status().message()),
+              HasSubstr("option cache: " + path("index") + ": is no index of this cache; remove"));
+}
+
+TEST_F(SampleStoreTest, ADirectoryThatCannotBeMadeIsRefusedByName) {
+  StoreSettings nowhere = settings();
+  nowhere.directory = folder_ + "/no/such";
+  const Result<std::unique_ptr<SampleStore>> store = SampleStore::open(nowhere);
+  ASSERT_FALSE(store.is_ok());
+  EXPECT_EQ(store.status().code(), Code::kNotFound);
+  std::ofstream(folder_ + "/file") << "x";
+  nowhere.directory = folder_ + "/file";
+  EXPECT_EQ(SampleStore::open(nowhere).status().code(), Code::kNotFound);
+}
+
+TEST_F(SampleStoreTest, TheBudgetIsNeverExceededAndSaysSoOnce) {
+  constexpr int64_t kBudget = 100'000;
+  const auto first = open(settings(kKey, kBudget)), second = open(settings(kKey, kBudget));
+  for (int64_t i = 0; i < 1000; ++i) {
+    keep(i % 2 == 0 ? *first : *second, i, i + 1);
+    ASSERT_LE(bytes_in_directory(), kBudget);
+  }
+  EXPECT_TRUE(first->full() && second->full());
+  EXPECT_GT(count_kept(*first, 0, 1000), 300) << "what fitted is there";
+  EXPECT_EQ(warnings_.size(), 2u);
+  EXPECT_THAT(warnings_[0], HasSubstr("no more samples are kept: cache_bytes=100000 is used up"));
+}
+
+TEST_F(SampleStoreTest, CachesThatNobodyUsesGoForOnesThatAreUsed) {
+  constexpr int64_t kBudget = 300'000;
+  open(settings(kOtherKey, kBudget))->keep(1, 7, view(std::string(150'000, 'x')));
+  {
+    const auto used = open(settings("00000000000000aa", kBudget));
+    used->keep(1, 7, view("in use"));
+    std::filesystem::create_directories(folder_ + "/cache/holiday");
+    std::ofstream(folder_ + "/cache/holiday/photo") << std::string(5000, 'p');
+    const auto store = open(settings(kKey, kBudget));
+    for (int64_t i = 0; i < 1000; ++i) store->keep(i, 7, view(std::string(150, 'y')));
+    EXPECT_FALSE(store->full());
+    EXPECT_EQ(read(*used, 1), "in use");
+    EXPECT_EQ(read(*store, 999), std::string(150, 'y'));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/cache/" + kOtherKey));
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/cache/00000000000000aa"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/cache/holiday/photo")) << "somebody's own";
+}
+
+TEST_F(SampleStoreTest, WithoutABudgetATenthOfTheDiskStaysFree) {
+  const auto store = open(settings(kKey, -1));
+  keep(*store, 0, 10);
+  const std::filesystem::space_info disk = std::filesystem::space(folder_);
+  const bool room = disk.available > disk.capacity / 10 + (uint64_t{65} << 20);
+  EXPECT_EQ(count_kept(*store, 0, 10), room ? 10 : 0);
+}
+
+}  // namespace
+}  // namespace dataline
