@@ -77,8 +77,8 @@ class MappedFile {
   MappedFile(MappedFile&&) noexcept = default;
 
   const std::string& path() const { return path_; }
-  int64_t bytes() const { return bytes_; }                // readable bytes (inflated size for a .gz)
-  int64_t file_bytes() const { return at_open_.bytes; }   // on disk, at open
+  int64_t bytes() const { return bytes_; }               // readable bytes (inflated size for a .gz)
+  int64_t file_bytes() const { return at_open_.bytes; }  // on disk, at open
   // Of that file: its size and time of change at open, as one number. nullopt for objects of the host's storages, whose time is not known.
   std::optional<uint64_t> stamp() const;
   const FileFacts& at_open() const { return at_open_; }

@@ -192,7 +192,9 @@ class Source {
   // A number that is another one when the files that hold the record were written to, by their sizes and times of change; no
   // file is opened. nullopt: it cannot be told, as of memory and of most readers. What was made of a record stays good as
   // long as this stays the same (core/loader/cache/).
-  virtual std::optional<uint64_t> stamp(int64_t index) const { return static_cast<void>(index), std::nullopt; }
+  virtual std::optional<uint64_t> stamp(int64_t index) const {
+    return static_cast<void>(index), std::nullopt;
+  }
   // What a mix of datasets is made of; null for all others, also for those that have a mix as a part: to them it is a
   // dataset whose parts follow one another.
   virtual const Mix* mix() const { return nullptr; }

@@ -19,7 +19,8 @@ Result<SourceRef> open_bytes(const uint8_t* data, size_t size, const TarOptions&
   // Metadata: exactly as large as asked for, so that a sanitizer sees a read beyond.
   DL_ASSIGN_OR_RETURN(Block block, context.memory->allocate(bytes, 1, MemoryKind::kMetadata, "fuzzed bytes"));
   if (size > 0) std::memcpy(block.data(), data, size);
-  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::from_block("fuzz.tar", std::move(block), bytes, FileFacts{.bytes = bytes}));
+  DL_ASSIGN_OR_RETURN(MappedFile file,
+                      MappedFile::from_block("fuzz.tar", std::move(block), bytes, FileFacts{.bytes = bytes}));
   return open_tar(std::move(file), options, context);
 }
 

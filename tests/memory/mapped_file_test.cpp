@@ -229,7 +229,8 @@ TEST(MappedFile, FromBlockIsAFileInMemory) {
   EXPECT_EQ(read_text(file, 80, 10), std::string(10, 'x'));
   EXPECT_TRUE(file.check_length().is_ok());
   Block small = memory->allocate(10, 64, MemoryKind::kData, "inflated").take();
-  EXPECT_EQ(MappedFile::from_block("b", std::move(small), 11, FileFacts{.bytes = 5}).status().code(), Code::kInternal);
+  EXPECT_EQ(MappedFile::from_block("b", std::move(small), 11, FileFacts{.bytes = 5}).status().code(),
+            Code::kInternal);
 }
 
 }  // namespace
