@@ -1,0 +1,127 @@
+"""--cache: the bytes are those without it, when jobs share it, when they are killed at any call, and when the disk fails.
+
+DATALINE_KILLS: how many jobs are killed at random moments (30 when it is not set).
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import hashlib
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import unittest
+
+import shell
+from shell import ShellTest
+
+ROWS, BYTES = 3000, 1024
+CALLS = "pwrite64,ftruncate,flock,mkdir,utimensat,fsync"
+
+
+class Cache(ShellTest):
+    JOB = ["cat", "raw:rows?dtype=u8&shape=16x64&axes=HW", "--transform", "center_crop([12, 40]), random_crop(8)",
+           "--shuffle", "full", "--seed", "11", "--epochs", "2", "--batch_size", "50"]
+
+    def setUp(self):
+        super().setUp()
+        self.chance = random.Random(7)
+        self.write("rows", self.chance.randbytes(ROWS * BYTES))
+        self.expected = hashlib.sha256(self.ok(*self.JOB)).hexdigest()
+
+    def cached(self, *more):
+        return [*self.JOB, "--cache", "cache", *more]
+
+    def check(self, *more):
+        self.assertEqual(hashlib.sha256(self.ok(*self.cached("-q", *more))).hexdigest(), self.expected)
+
+    def test_the_second_job_reads_what_the_first_kept(self):
+        self.check()
+        self.check("--num_workers", "0")
+        size = sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(self.path("cache")) for name in names)
+        self.assertGreater(size, ROWS * 480)
+        self.assertLess(size, ROWS * 1000)
+        time = os.stat(self.path("rows"))
+        self.write("rows", bytes(ROWS * BYTES))
+        os.utime(self.path("rows"), ns=(time.st_atime_ns, time.st_mtime_ns))
+        self.check()
+
+    def test_the_plan_and_the_budget_are_told(self):
+        done = self.run_shell(*self.cached("--cache-bytes", "300000", "-v"))
+        self.assertEqual(done.status, 0)
+        self.assertRegex(done.err, r"center_crop\(\[12, 40\]\), cache, random_crop\(8\)")
+        self.assertRegex(done.err, r"option cache: cache: no more samples are kept: cache_bytes=300000 is used up")
+        self.fails(2, *self.JOB, "--cache-bytes", "1GiB", says="option cache_bytes: needs cache")
+        self.fails(1, *self.JOB, "--cache", "no/such", says="option cache: no/such: no such file")
+
+    def test_jobs_at_once_share_it(self):
+        jobs = [self.start(*self.cached("--num_workers", workers)) for workers in (0, 1, 2, 2)]
+        for job in jobs:
+            out, err = job.communicate(timeout=shell.SECONDS)
+            self.assertEqual((job.returncode, hashlib.sha256(out).hexdigest()), (0, self.expected), err)
+        self.check()
+
+    def test_jobs_that_are_killed_leave_nothing_wrong(self):
+        for _ in range(int(os.environ.get("DATALINE_KILLS", "30")) // 2):
+            jobs = [self.start(*self.cached("--num_workers", workers), stdout=subprocess.DEVNULL) for workers in (1, 2)]
+            for job in jobs:
+                try:
+                    job.wait(self.chance.uniform(0.002, 0.06))
+                except subprocess.TimeoutExpired:
+                    job.send_signal(signal.SIGKILL)
+            for job in jobs:
+                job.communicate()
+            if self.chance.random() < 0.2:
+                self.check()
+            if self.chance.random() < 0.2:
+                shutil.rmtree(self.path("cache"))
+        self.check()
+
+    def traced(self, inject):
+        return subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"inject={CALLS}:{inject}", shell.PROGRAM,
+                               *self.cached("--num_workers", "1", "--cache-bytes", "400000")],
+                              cwd=self.folder, capture_output=True, timeout=shell.SECONDS, check=False)
+
+    def places(self):
+        """Calls of the kind at which a job on an empty cache is disturbed: the first ones, where it is opened, and some later ones."""
+        if shutil.which("strace") is None:
+            self.skipTest("there is no strace")
+        return [*range(1, 21), 60, 333]
+
+    def test_killed_at_every_call(self):
+        for place in self.places():
+            shutil.rmtree(self.path("cache"), ignore_errors=True)
+            self.assertEqual(self.traced(f"signal=SIGKILL:when={place}").returncode, -signal.SIGKILL)
+            with self.subTest(place):
+                self.check("--cache-bytes", "400000")
+                self.check()
+
+    def test_a_failing_call_ends_the_keeping_or_is_told_at_the_start(self):
+        for place in self.places():
+            error = ("EIO", "ENOSPC")[place % 2]
+            shutil.rmtree(self.path("cache"), ignore_errors=True)
+            done = self.traced(f"error={error}:when={place}")
+            with self.subTest((place, error)):
+                if done.returncode == 0:
+                    self.assertEqual(hashlib.sha256(done.stdout).hexdigest(), self.expected)
+                else:
+                    self.assertEqual(done.returncode, 1)
+                    self.assertRegex(done.stderr, b"^dataline: option cache: cache")
+                self.check()
+
+    def test_a_disk_that_is_full_only_ends_the_keeping(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+        done = self.run_shell(*self.cached(), preexec_fn=limit)
+        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(hashlib.sha256(done.out).hexdigest(), self.expected)
+        self.assertRegex(done.err, "no more samples are kept: .*samples: .*too large")
+        self.check()
+
+
+if __name__ == "__main__":
+    shell.main()
