@@ -181,6 +181,37 @@ TEST_F(Cached, PartsOfASetAreKeptEachByItsOwnFile) {
       << "of the first file what was kept, of the second what it is";
 }
 
+// Of files that lie side by side in a sample, and of chosen rows, each by its own file.
+TEST_F(Cached, ZippedSetsAndSubsetsAreKeptByTheFilesOfTheirRows) {
+  std::string bytes(800, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 3);
+  const std::string first = file("a.bin", bytes), second = file("b.bin", bytes + bytes);
+  const auto open_both = [&] {
+    const Dataset a = open("raw:" + first + "?dtype=u8&shape=10"),
+                  b = open("raw:" + second + "?dtype=u8&shape=20");
+    dl_dataset* const parts[] = {a.get(), b.get()};
+    const char* names[] = {"x", "y"};
+    Error error;
+    dl_dataset* zip = nullptr;
+    EXPECT_EQ(dl_dataset_zip(parts, names, 2, nullptr, &zip, &error), DL_OK) << error.message;
+    const Dataset whole(zip);
+    const int64_t indices[] = {5, 3, 70, 3, 11, 12, 13, 14, 15, 16};
+    dl_dataset* subset = nullptr;
+    EXPECT_EQ(dl_dataset_subset(whole.get(), indices, 10, nullptr, nullptr, nullptr, &subset, &error), DL_OK)
+        << error.message;
+    return Dataset(subset);
+  };
+  const Settings job = with(kCachedJob, {{"transform", "x: cast(f32); y: cast(f32)"}});
+  const std::vector<std::string> expected = stream(open_both(), job);
+  EXPECT_EQ(stream(open_both(), cached(job)), expected);
+  const auto time = fs::last_write_time(second);
+  file("b.bin", std::string(1600, 'm'));
+  fs::last_write_time(second, time);
+  EXPECT_EQ(stream(open_both(), cached(job)), expected);
+  fs::last_write_time(second, time + std::chrono::seconds(2));
+  EXPECT_EQ(stream(open_both(), cached(job)), stream(open_both(), job));
+}
+
 TEST_F(Cached, AMixKeepsItsSharesAndItsNames) {
   std::string bytes(800, '\0');
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 3);

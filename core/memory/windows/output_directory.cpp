@@ -64,7 +64,7 @@ Result<OutputDirectory> OutputDirectory::open(const std::string& path) {
       return lock.status();
     return error(Code::kWrongState, out.partial_, ": another process is writing this set");
   }
-  out.descriptor_ = std::move(lock).value();
+  out.descriptor_ = lock.take();
   return out;
 }
 

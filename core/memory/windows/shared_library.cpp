@@ -7,7 +7,7 @@ namespace dataline {
 
 Result<void*> symbol_of_library(const std::string& path, const char* symbol) {
   HMODULE library = nullptr;
-  const std::optional<std::wstring> name = wide(path);
+  const std::optional<std::wstring> name = windows::wide(path);
   if (name) library = ::LoadLibraryW(name->c_str());
   if (library == nullptr) return error(Code::kNotFound, path, ": system error ", ::GetLastError());
   // Never unloaded: what it gave out may be called until the process ends.
