@@ -87,7 +87,7 @@ tests() {
   local fixed=()
   if [ "$preset" = tsan ] && setarch -R true 2>/dev/null; then fixed=(setarch -R); fi
   rm -rf "$results" "build/$preset/tests/told"
-  "${fixed[@]}" ctest --preset "$preset" "${configuration[@]}" -j "$jobs" --output-junit "$results" "${filter[@]}" >"$logs/$preset-ctest.log" 2>&1
+  "${fixed[@]}" ctest --preset "$preset" "${configuration[@]}" -j "$((jobs + 1))" --output-junit "$results" "${filter[@]}" >"$logs/$preset-ctest.log" 2>&1
   if [ ! -f "$results" ]; then
     count_fail "$preset: ctest gave no results, see $logs/$preset-ctest.log"
     return
