@@ -97,8 +97,11 @@ Status check_tune(const LoaderConfig& config) {
 }
 
 Status check_cache(const Options& options, const LoaderConfig& config) {
-  if (config.cache.empty() && options.is_set(Option::kCacheBytes))
-    return error(Code::kBadOption, "option cache_bytes: needs cache");
+  for (const auto& [option, key] :
+       {std::pair(Option::kCacheBytes, "cache_bytes"), std::pair(Option::kCacheQuality, "cache_quality")}) {
+    if (config.cache.empty() && options.is_set(option))
+      return error(Code::kBadOption, "option ", key, ": needs cache");
+  }
   return Status::ok();
 }
 

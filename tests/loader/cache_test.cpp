@@ -153,6 +153,8 @@ TEST_F(Cached, OptionsAreCheckedBeforeAnythingIsMade) {
   const Dataset dataset = open("jsonl:" + rows());
   EXPECT_EQ(create_error(dataset, {{"cache_bytes", "1GiB"}}),
             std::pair(DL_ERR_BAD_OPTION, std::string("option cache_bytes: needs cache")));
+  EXPECT_EQ(create_error(dataset, {{"cache_quality", "90"}}),
+            std::pair(DL_ERR_BAD_OPTION, std::string("option cache_quality: needs cache")));
   const auto [status, message] = create_error(dataset, {{"cache", folder_ + "/no/such"}});
   EXPECT_EQ(status, DL_ERR_NOT_FOUND);
   EXPECT_NE(message.find("option cache: " + folder_ + "/no/such: no such file or directory"),

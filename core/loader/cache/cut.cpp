@@ -10,12 +10,12 @@
 namespace dataline {
 namespace {
 
-constexpr size_t kMostImageChannels = 4;  // of PAM
+constexpr int64_t kMostPamChannels = 4;
 
 class Cutter {
  public:
-  Cutter(const std::vector<Field>& fields, TransformSettings settings)
-      : fields_(fields), all_settings_(std::move(settings)), settings_(all_settings_) {
+  Cutter(const std::vector<Field>& fields, TransformSettings settings, bool as_jpeg)
+      : fields_(fields), all_settings_(std::move(settings)), settings_(all_settings_), as_jpeg_(as_jpeg) {
     settings_.operators.clear();  // the host's: who knows what they do next time
   }
 
@@ -27,11 +27,10 @@ class Cutter {
       DL_ASSIGN_OR_RETURN(Cut best, best_cut(f, calls));
       CutField& field = best.field;
       const size_t count = best.count;
-      // A PAM file is decoded as its image was.
-      std::string after = field.as_pam ? concat(calls[0], count < calls.size() ? ", " : "") : std::string();
-      after += joined_calls(calls, count, calls.size());
-      if (!after.empty()) out.after += concat(out.after.empty() ? "" : "; ", clause(f, after));
-      out.places.push_back(static_cast<int64_t>(count) - (field.as_pam ? 1 : 0));
+      const std::vector<std::string> after = calls_after(field, calls, count);
+      if (!after.empty())
+        out.after += concat(out.after.empty() ? "" : "; ", clause(f, joined_calls(after, 0, after.size())));
+      out.places.push_back(static_cast<int64_t>(calls.size()) - static_cast<int64_t>(after.size()));
       out.fields.push_back(std::move(field));
     }
     return out;
@@ -68,27 +67,42 @@ class Cutter {
     field.before = before;
     field.kept = field.program->output();
     if (field.program->draws() || field.kept.to_bucket || field.kept.by_part) return std::nullopt;
-    if (!field.kept.varies()) return field;
-    const bool image = decodes(calls) && field.kept.dtype == DType::kU8 && field.kept.axes == "HWC" &&
-                       field.kept.shape.size() == 3 &&
-                       field.kept.shape[2] <= static_cast<int64_t>(kMostImageChannels);
-    if (!image) return std::nullopt;
+    const std::vector<int64_t>& shape = field.kept.shape;
+    const bool image =
+        decodes(calls) && field.kept.dtype == DType::kU8 && field.kept.axes == "HWC" && shape.size() == 3;
+    if (image && as_jpeg_ && (shape[2] == 1 || shape[2] == 3))
+      field.as = KeptAs::kJpeg;
+    else if (!field.kept.varies())
+      return field;
+    else if (image && shape[2] <= kMostPamChannels)
+      field.as = KeptAs::kPam;
+    else
+      return std::nullopt;
     field.kept = Field();
     field.kept.name = fields_[f].name;
     field.kept.kind = FieldKind::kRagged;
     field.kept.shape = {-1};
-    field.as_pam = true;
     field.only_decodes = count == 1;
     return field;
   }
 
+  // What is left to do. A file is decoded as its image was; that all are of one size, a crop to that size says.
+  static std::vector<std::string> calls_after(const CutField& field, const std::vector<std::string>& calls,
+                                              size_t count) {
+    std::vector<std::string> after(calls.begin() + static_cast<std::ptrdiff_t>(count), calls.end());
+    if (field.as == KeptAs::kValues) return after;
+    const Field& pixels = field.program->output();
+    if (!pixels.varies())
+      after.insert(after.begin(), concat("center_crop([", pixels.shape[0], ", ", pixels.shape[1], "])"));
+    after.insert(after.begin(), calls[0]);
+    return after;
+  }
+
   // Whether what is left can be done to what is kept.
   bool goes_on(size_t f, const CutField& field, const std::vector<std::string>& calls, size_t count) const {
-    if (count == calls.size() && !field.as_pam) return true;
+    std::vector<std::string> after = calls_after(field, calls, count);
     std::vector<Field> kept = fields_;
     kept[f] = field.kept;
-    std::vector<std::string> after(calls.begin() + static_cast<std::ptrdiff_t>(count), calls.end());
-    if (field.as_pam) after.insert(after.begin(), calls[0]);
     // Without mixup and cutmix, which ask about other fields: they are last, and take whatever the rest gives.
     while (!after.empty()) {
       const std::string text = clause(f, joined_calls(after, 0, after.size()));
@@ -117,6 +131,7 @@ class Cutter {
 
   // A later cut than `other`.
   static bool is_better(const CutField& field, const CutField& other) {
+    if ((field.as == KeptAs::kJpeg) != (other.as == KeptAs::kJpeg)) return field.as == KeptAs::kJpeg;
     const int64_t bytes = field.kept.bytes(), other_bytes = other.kept.bytes();
     if (bytes < 0) return other_bytes < 0;
     return other_bytes < 0 || bytes <= other_bytes;
@@ -125,12 +140,14 @@ class Cutter {
   const std::vector<Field>& fields_;
   const TransformSettings all_settings_;
   TransformSettings settings_;
+  const bool as_jpeg_;
 };
 
 }  // namespace
 
 Result<TransformCut> cut_transform(const Source& source, const LoaderConfig& config) {
-  return Cutter(source.schema().fields, transform_settings(source, config, 0)).cut(config.transform);
+  return Cutter(source.schema().fields, transform_settings(source, config, 0), config.cache_quality > 0)
+      .cut(config.transform);
 }
 
 }  // namespace dataline

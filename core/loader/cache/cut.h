@@ -3,7 +3,8 @@
 // Of each field as many operators as give the same for a record at any time (no draws, no operators of the host's, nothing that
 // depends on the batch) are done before. Of images, which take most of the time, at least decode; beyond that the cut is where a
 // sample takes the least room: before `normalize`, behind `resize`.
-// Images whose sizes differ are kept as PAM files, which `decode` reads without a copy: so what is left begins with it.
+// Images whose sizes differ are kept as PAM files, which `decode` reads without a copy: so what is left begins with it. With
+// cache_quality all images are kept as JPEG files, cut behind the last operator that gives pixels.
 // Threads: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,12 +19,18 @@
 
 namespace dataline {
 
+enum class KeptAs : int32_t {
+  kValues,  // as the program makes them
+  kPam,     // an image of its own size
+  kJpeg,    // an image, of a quality
+};
+
 struct CutField {
   Field kept;                              // as it lies in the cache
-  std::unique_ptr<const Program> program;  // makes it
+  std::unique_ptr<const Program> program;  // makes it, or the pixels of its file
   std::string before;                      // the operators of the program; "": as it is stored
-  bool as_pam = false;                     // an image in a file of its own size
-  bool only_decodes = false;               // so that what is left takes the stored image as well
+  KeptAs as = KeptAs::kValues;
+  bool only_decodes = false;  // an image: what is left of the transform takes it as it is stored, too
 };
 
 struct TransformCut {

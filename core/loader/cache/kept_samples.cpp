@@ -10,6 +10,7 @@
 #include "core/loader/cache/sample_store.h"
 #include "core/source/composed/mix.h"
 #include "core/source/composed/parts.h"
+#include "core/transform/decode/jpeg_encoder.h"
 
 namespace dataline {
 namespace {
@@ -88,6 +89,7 @@ std::string key_of(const Source& source, const TransformCut& cut, const LoaderCo
     digest.add(field_type_text(field.kept));
   }
   digest.add(static_cast<uint64_t>(config.decode_limits.accept_warnings));
+  digest.add(static_cast<uint64_t>(config.cache_quality));
   return digest.hex();
 }
 
@@ -106,6 +108,8 @@ Status want_stamps(const Source& source) {
 Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, const Log& log,
                                  HostMemory& memory) {
   DL_RETURN_IF_ERROR(want_stamps(*source));
+  if (config.cache_quality > 0 && !has_jpeg_encoder())
+    return error(Code::kUnsupported, "option cache_quality: JPEG needs libjpeg, which this build has not");
   DL_ASSIGN_OR_RETURN(TransformCut cut, cut_transform(*source, config));
   DL_ASSIGN_OR_RETURN(std::unique_ptr<SampleStore> store,
                       SampleStore::open({.directory = config.cache,
@@ -118,7 +122,8 @@ Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, c
   out.places = std::move(cut.places);
   for (const CutField& field : cut.fields) out.before.push_back(field.before);
   DL_ASSIGN_OR_RETURN(SourceRef by_field, with_column_per_field(source));
-  auto maker = std::make_unique<SampleMaker>(by_field, std::move(cut.fields), config.max_bytes_per_sample);
+  auto maker = std::make_unique<SampleMaker>(by_field, std::move(cut.fields), config.max_bytes_per_sample,
+                                             static_cast<int>(config.cache_quality));
   DL_RETURN_IF_ERROR(maker->add_states(config.num_workers + 1, memory));
   out.heavy = maker->heavy();
   out.state_bytes = maker->state_bytes();

@@ -9,12 +9,14 @@
 #include "core/base/thread.h"
 #include "core/loader/pipeline.h"
 #include "core/transform/decode/image_header.h"
+#include "core/transform/decode/jpeg_encoder.h"
 
 namespace dataline {
 namespace {
 
 constexpr int64_t kPartAlignment = 64;
-constexpr int64_t kPamHeaderBytes = 128;  // at most: three numbers of 19 digits
+constexpr int64_t kFileHeaderBytes =
+    1024;  // of a PAM file, and of a JPEG file that has hardly a pixel, at most
 constexpr int64_t kCountBytes = 8;
 
 int64_t load_count(const std::byte* sample, size_t field) {
@@ -28,8 +30,9 @@ void store_count(std::byte* sample, size_t field, int64_t value) {
 
 // What a field takes at most.
 int64_t room_of(const CutField& field, const Field& stored, int64_t share) {
-  // Of an image that is only decoded also as it is stored, where it is too large for a PAM file.
-  if (field.as_pam) return std::max(share + kPamHeaderBytes, field.only_decodes ? stored.max_bytes : 0);
+  // Of an image that is only decoded also as it is stored, where it is too large.
+  if (field.as != KeptAs::kValues)
+    return std::max(share + kFileHeaderBytes, field.only_decodes ? stored.max_bytes : 0);
   if (field.kept.kind == FieldKind::kDense) return field.kept.bytes();
   return field.kept.max_bytes >= 0 && field.before.empty() ? field.kept.max_bytes : share;
 }
@@ -37,24 +40,34 @@ int64_t room_of(const CutField& field, const Field& stored, int64_t share) {
 }  // namespace
 
 struct SampleMaker::State {
-  State(const Source& source, Block block, int64_t record_bytes, PassStates pass_states)
+  State(const Source& source, Block block, int64_t record_bytes, int64_t scratch_bytes,
+        PassStates pass_states)
       : memory(std::move(block)),
         record(source, 1, memory.data()),
         states(std::move(pass_states)),
-        program_scratch(memory.data() + record_bytes) {}
+        program_scratch(memory.data() + record_bytes),
+        frame(program_scratch + scratch_bytes) {}
 
   Block memory;
   RunMemory record;   // a run of one
   PassStates states;  // one a field
   std::byte* program_scratch;
+  std::byte* frame;  // pixels of which a file is made
 };
 
-SampleMaker::SampleMaker(SourceRef source, std::vector<CutField> fields, int64_t max_bytes_per_sample)
-    : source_(std::move(source)), fields_(std::move(fields)), max_bytes_per_sample_(max_bytes_per_sample) {
+SampleMaker::SampleMaker(SourceRef source, std::vector<CutField> fields, int64_t max_bytes_per_sample,
+                         int quality)
+    : source_(std::move(source)),
+      fields_(std::move(fields)),
+      max_bytes_per_sample_(max_bytes_per_sample),
+      quality_(quality) {
   sample_bytes_ = head_bytes();
   for (size_t f = 0; f < fields_.size(); ++f) {
     rooms_.push_back(room_of(fields_[f], source_->schema().fields[f], max_bytes_per_sample));
     sample_bytes_ += round_up(rooms_.back(), kPartAlignment);
+    if (fields_[f].as == KeptAs::kValues) continue;
+    const int64_t pixels = fields_[f].program->output().bytes();  // -1: varies
+    frame_bytes_ = std::max(frame_bytes_, pixels >= 0 ? pixels : max_bytes_per_sample);
   }
 }
 
@@ -74,7 +87,7 @@ int64_t SampleMaker::state_bytes() const {
     bytes += field.program->state_bytes();
     scratch = std::max(scratch, field.program->scratch_bytes());
   }
-  return bytes + scratch + kPartAlignment;
+  return bytes + round_up(scratch, kPartAlignment) + frame_bytes_ + kPartAlignment;
 }
 
 Status SampleMaker::add_states(int64_t count, HostMemory& memory) {
@@ -85,14 +98,15 @@ Status SampleMaker::add_states(int64_t count, HostMemory& memory) {
     scratch = std::max(scratch, field.program->scratch_bytes());
     passes.push_back({.program = field.program.get()});
   }
+  scratch = round_up(scratch, kPartAlignment);
   ThreadLock lock(mutex_);
   for (int64_t i = 0; i < count; ++i) {
     DL_ASSIGN_OR_RETURN(Block block,
-                        memory.allocate(record + scratch + kPartAlignment, kPartAlignment, MemoryKind::kTable,
-                                        "what makes the samples of a cache"));
+                        memory.allocate(record + scratch + frame_bytes_ + kPartAlignment, kPartAlignment,
+                                        MemoryKind::kTable, "what makes the samples of a cache"));
     std::memset(block.data(), 0, static_cast<size_t>(record));
     DL_ASSIGN_OR_RETURN(PassStates made, make_states(passes, memory));
-    states_.push_back(std::make_unique<State>(*source_, std::move(block), record, std::move(made)));
+    states_.push_back(std::make_unique<State>(*source_, std::move(block), record, scratch, std::move(made)));
   }
   return Status::ok();
 }
@@ -183,15 +197,16 @@ Result<int64_t> SampleMaker::run_program(size_t f, std::byte* to, State& state) 
   errors.clear();  // an image that stays as it is stored left one
   const CutField& field = fields_[f];
   const Run::ColumnRows& column = state.record.run.columns[f];
-  const int64_t before = field.as_pam ? kPamHeaderBytes : 0;
+  const bool file = field.as != KeptAs::kValues;
   int64_t bytes = 0;
   RowExtent extent;
   FieldRows rows;
   rows.count = 1;
   rows.source = column.data;
   rows.source_bytes = column.bytes;
-  rows.target = to + before;
-  rows.target_stride = field.as_pam ? max_bytes_per_sample_ : rooms_[f];
+  rows.target = file ? state.frame : to;
+  const int64_t output = field.program->output().bytes();
+  rows.target_stride = output >= 0 ? output : file ? max_bytes_per_sample_ : rooms_[f];
   rows.target_bytes = &bytes;
   rows.target_extents = &extent;
   rows.scratch = state.program_scratch;
@@ -202,17 +217,21 @@ Result<int64_t> SampleMaker::run_program(size_t f, std::byte* to, State& state) 
     name_places(*source_, state.record.run, f, 0);
     return std::move(errors.all().front().status);
   }
-  if (field.as_pam) return finish_pam(f, extent.height, extent.width, to);
+  if (file) return write_file(f, extent, to, state);
   return field.kept.kind == FieldKind::kDense ? field.kept.bytes() : bytes;
 }
 
-// The length of the header is known when the pixels are: it goes to the front, and they behind it.
-Result<int64_t> SampleMaker::finish_pam(size_t f, int64_t height, int64_t width, std::byte* to) const {
-  const int64_t channels = fields_[f].program->output().shape[2], pixels = height * width * channels;
-  const std::string header = pam_header(height, width, channels);
+Result<int64_t> SampleMaker::write_file(size_t f, const RowExtent& size, std::byte* to, State& state) const {
+  const Field& pixels = fields_[f].program->output();
+  const Frame frame{.pixels = state.frame,
+                    .height = pixels.varies() ? size.height : pixels.shape[0],
+                    .width = pixels.varies() ? size.width : pixels.shape[1],
+                    .channels = pixels.shape[2]};
+  if (fields_[f].as == KeptAs::kJpeg) return encode_jpeg(frame, quality_, to, rooms_[f]);
+  const std::string header = pam_header(frame.height, frame.width, frame.channels);
   std::memcpy(to, header.data(), header.size());
-  std::memmove(to + header.size(), to + kPamHeaderBytes, static_cast<size_t>(pixels));
-  return static_cast<int64_t>(header.size()) + pixels;
+  std::memcpy(to + header.size(), frame.pixels, static_cast<size_t>(frame.bytes()));
+  return static_cast<int64_t>(header.size()) + frame.bytes();
 }
 
 Result<int64_t> SampleMaker::copy_stored(size_t f, std::byte* to, const State& state) const {

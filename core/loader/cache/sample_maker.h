@@ -26,8 +26,8 @@ struct MadeSample {
 
 class SampleMaker {
  public:
-  // `source` has a column for each field.
-  SampleMaker(SourceRef source, std::vector<CutField> fields, int64_t max_bytes_per_sample);
+  // `source` has a column for each field; `quality`: of JPEG files.
+  SampleMaker(SourceRef source, std::vector<CutField> fields, int64_t max_bytes_per_sample, int quality);
   ~SampleMaker();
   Status add_states(int64_t count, HostMemory& memory);
   int64_t state_bytes() const;  // of one, in all
@@ -54,15 +54,16 @@ class SampleMaker {
   void give_back(std::unique_ptr<State> state) const DL_EXCLUDES(mutex_);
   Result<MadeSample> make_fields(bool as_stored, std::byte* out, State& state) const;
   Result<int64_t> run_program(size_t field, std::byte* to, State& state) const;
-  Result<int64_t> finish_pam(size_t field, int64_t height, int64_t width, std::byte* to) const;
+  Result<int64_t> write_file(size_t field, const RowExtent& size, std::byte* to, State& state) const;
   Result<int64_t> copy_stored(size_t field, std::byte* to, const State& state) const;
   Status changed(const Run& run, State& state) const;
 
   const SourceRef source_;
   const std::vector<CutField> fields_;
   const int64_t max_bytes_per_sample_;
+  const int quality_;
   std::vector<int64_t> rooms_;  // of each field
-  int64_t sample_bytes_ = 0;
+  int64_t sample_bytes_ = 0, frame_bytes_ = 0;
   mutable ThreadMutex mutex_;
   mutable std::vector<std::unique_ptr<State>> states_ DL_GUARDED_BY(mutex_);  // that nobody uses now
 };

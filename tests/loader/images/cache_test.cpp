@@ -151,6 +151,54 @@ TEST_P(CachedImages, ThatAreTooLargeAreDeliveredAndNotKept) {
   EXPECT_EQ(stream(cached(job)), stream(job));
 }
 
+// Batches of the same job, compared value by value: the mean difference of the images; labels, sizes and order are the same.
+double mean_difference(const Loader& a, const Loader& b) {
+  double sum = 0, count = 0;
+  for (;;) {
+    const Delivered x = next(a), y = next(b);
+    EXPECT_EQ(x.status, y.status) << y.message;
+    if (x.status == DL_END || x.status != y.status) return sum / count;
+    if (x.status != DL_OK) continue;
+    EXPECT_EQ(x.indices, y.indices);
+    EXPECT_EQ(shape_of(view_of(x.batch, 0)), shape_of(view_of(y.batch, 0)));
+    EXPECT_EQ(bytes_of(view_of(x.batch, 1)), bytes_of(view_of(y.batch, 1)));
+    const std::string p = bytes_of(view_of(x.batch, 0)), q = bytes_of(view_of(y.batch, 0));
+    for (size_t i = 0; i < std::min(p.size(), q.size()); ++i)
+      sum += std::abs(static_cast<uint8_t>(p[i]) - static_cast<uint8_t>(q[i]));
+    count += static_cast<double>(p.size());
+  }
+}
+
+TEST_P(CachedImages, OfAQualityAreSmallerAndNearlyTheSame) {
+  for (const char* transform :
+       {"image: decode, resize(32), random_crop(24)",
+        "image: decode, resize([40, 40]), random_crop(32), hflip",
+        "image: decode(mode=gray), resize(32), random_crop(24)", "image: decode, resize([32, 32])",
+        "image: decode, random_resized_crop(24)"}) {
+    SCOPED_TRACE(transform);
+    fs::remove_all(folder_ + "/cache");
+    const Settings job = with(kJob, {{"transform", transform}, {"num_workers", GetParam()}});
+    stream(cached(job));
+    const int64_t exact_bytes = cache_bytes();
+    fs::remove_all(folder_ + "/cache");
+    const Settings lossy = with(cached(job), {{"cache_quality", "90"}});
+    for (int run = 0; run < 2; ++run) {
+      const Dataset data = dataset();
+      const double difference = mean_difference(make_loader(data, job), make_loader(data, lossy));
+      EXPECT_GT(difference, 0);
+      EXPECT_LT(difference, 12);
+    }
+    EXPECT_LT(cache_bytes(), exact_bytes);
+    EXPECT_EQ(stream(lossy), stream(lossy));
+  }
+}
+
+TEST_P(CachedImages, OfFourChannelsAndValuesBehindPixelsAreKeptExactly) {
+  const Settings rgba = with(kJob, {{"transform", "image: decode(mode=rgba), resize(32), random_crop(24)"},
+                                    {"num_workers", GetParam()}});
+  EXPECT_EQ(stream(with(cached(rgba), {{"cache_quality", "50"}})), stream(rgba));
+}
+
 TEST_P(CachedImages, OfTheirBatchsBucketAreKeptAsTheyWereDecoded) {
   const Settings job = with(kJob, {{"transform", "image: decode, resize(bucket)"},
                                    {"bucket_by", "aspect"},
