@@ -66,7 +66,7 @@ class ColumnRows {
       dim = 1;
     }
     int64_t length = items_;
-    const bool tensor = !ragged_ && !field_.shape.empty() && field_.axes.size() == field_.shape.size();
+    const bool tensor = is_arrow_tensor(field_);
     const size_t lists = tensor ? 1 : field_.shape.size() - dim;
     for (size_t l = 0; l < lists; ++l) {
       nodes.push_back({length});

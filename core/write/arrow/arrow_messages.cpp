@@ -43,10 +43,6 @@ std::string tensor_metadata(const Field& field) {
   return "{\"shape\": [" + shape + "], \"dim_names\": [" + names + "]}";
 }
 
-bool is_tensor(const Field& field) {
-  return field.kind == FieldKind::kDense && !field.shape.empty() && field.axes.size() == field.shape.size();
-}
-
 class SchemaWriter {
  public:
   explicit SchemaWriter(Flat& flat) : flat_(flat) {}
@@ -70,7 +66,7 @@ class SchemaWriter {
   size_t outermost(const Field& field) {
     if (is_bytes(field)) return node(field.name, kLargeBinaryType, 0, field, 0);
     if (field.kind == FieldKind::kRagged) return node(field.name, kLargeListType, 0, field, 1);
-    if (is_tensor(field)) {
+    if (is_arrow_tensor(field)) {
       int64_t values = 1;
       for (const int64_t dim : field.shape) values *= dim;
       return node(field.name, kFixedSizeListType, values, field, field.shape.size(), true);
@@ -157,6 +153,10 @@ size_t begin_message(Flat& flat, Kind kind, int64_t body_bytes) {
 
 }  // namespace
 
+bool is_arrow_tensor(const Field& field) {
+  return field.kind == FieldKind::kDense && !field.shape.empty() && field.axes.size() == field.shape.size();
+}
+
 Status check_arrow_fields(const std::vector<Field>& fields) {
   for (const Field& field : fields) {
     if (field.dtype == DType::kBf16 || field.dtype == DType::kC64 || field.dtype == DType::kC128) {
@@ -167,7 +167,7 @@ Status check_arrow_fields(const std::vector<Field>& fields) {
     int64_t values = 1;
     for (const int64_t dim : field.shape) {
       if (dim >= 0) values *= dim;
-      if (dim > INT32_MAX || (is_tensor(field) && values > INT32_MAX)) {
+      if (dim > INT32_MAX || (is_arrow_tensor(field) && values > INT32_MAX)) {
         return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
                      ", Arrow's lists of fixed size hold at most ", INT32_MAX, " values");
       }
