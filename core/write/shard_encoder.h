@@ -35,9 +35,9 @@ struct WriteFormat {
   Result<std::unique_ptr<ShardEncoder>> (*make)(const std::vector<Field>& fields);
 };
 
-extern const WriteFormat kWriteArrow, kWriteTar, kWriteTfRecord, kWriteNpy, kWriteTokens;
+extern const WriteFormat kWriteArrow, kWriteParquet, kWriteTar, kWriteTfRecord, kWriteNpy, kWriteTokens;
 std::span<const WriteFormat* const> write_formats();
 const WriteFormat* find_write_format(std::string_view name);  // null: none
-std::string write_format_names();                             // "arrow, tar, tfrecord, npy, tokens"
+std::string write_format_names();                             // "arrow, parquet, tar, tfrecord, npy, tokens"
 
 }  // namespace dataline

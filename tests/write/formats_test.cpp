@@ -1,18 +1,9 @@
 // Rows that are written come back: in each format, all kinds of fields, and what a format does not hold is refused by name.
 // SPDX-License-Identifier: Apache-2.0
-#include <numeric>
-
 #include "tests/write/sets.h"
 
 namespace dataline::testing {
 namespace {
-
-template <typename T>
-std::vector<T> counting(size_t count) {
-  std::vector<T> out(count);
-  std::iota(out.begin(), out.end(), static_cast<T>(1));
-  return out;
-}
 
 const std::string kJpeg = "\xFF\xD8\xFF jpeg", kPng = "\x89PNG\r\n\x1A\n png";
 const std::string kWebp = std::string("RIFF\0\0\0\0WEBP", 12);

@@ -271,7 +271,7 @@ TEST_F(WriterSets, TargetsThatAreNoneAreRefusedByColumn) {
   for (const Case& wrong :
        {Case{"out", DL_ERR_BAD_URI, "a format is needed before the path"},
         Case{"idx:out", DL_ERR_BAD_URI,
-             "'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens"},
+             "'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"},
         Case{"arrow:a,b", DL_ERR_BAD_URI, "expected one path"},
         Case{"arrow:x=a", DL_ERR_BAD_URI, "expected one path"},
         Case{"arrow:out?shard_bytes=0", DL_ERR_BAD_URI, "expected a size from 1"},
@@ -305,12 +305,13 @@ TEST_F(WriterSets, AManifestThatIsNoneIsRefusedByLine) {
 }
 
 TEST(Writers, TheFormatsAreListed) {
-  ASSERT_EQ(dl_writer_format_count(), 5);
+  ASSERT_EQ(dl_writer_format_count(), 6);
   EXPECT_STREQ(dl_writer_format_name(0), "arrow");
-  EXPECT_STREQ(dl_writer_format_name(2), "tfrecord");
+  EXPECT_STREQ(dl_writer_format_name(1), "parquet");
+  EXPECT_STREQ(dl_writer_format_name(3), "tfrecord");
   EXPECT_NE(dl_writer_format_doc(1), nullptr);
-  EXPECT_STREQ(dl_writer_format_name(4), "tokens");
-  EXPECT_EQ(dl_writer_format_name(5), nullptr);
+  EXPECT_STREQ(dl_writer_format_name(5), "tokens");
+  EXPECT_EQ(dl_writer_format_name(6), nullptr);
   EXPECT_EQ(dl_writer_format_doc(-1), nullptr);
 }
 
