@@ -113,6 +113,7 @@ const Columns kEveryKind = {
     dense("f16", DL_DTYPE_F16, {2}, counting<uint16_t>(10)),
     dense("f32", DL_DTYPE_F32, {2, 1, 2}, counting<float>(20)),
     dense("cube", DL_DTYPE_F32, {2, 3, 2, 2}, counting<float>(120)),
+    dense("deep", DL_DTYPE_I16, {2, 1, 2, 1, 2, 1, 1, 2, 3}, counting<int16_t>(240)),
     dense("f64", DL_DTYPE_F64, {},
           std::vector<double>{std::numeric_limits<double>::quiet_NaN(), -0.0, 1e308, -1e-308, 4}),
     texts("text", {"", "one", std::string("\0\xFF", 2), "drei", ""}),

@@ -45,6 +45,8 @@ def every_kind(rows: int, seed: int) -> dict[str, Any]:
     columns["halves"] = numbers(draw, "f2", (rows, 2, 2))
     columns["boxes"] = ragged(draw, "f4", rows, 4, (2, 2))
     columns["one"] = numbers(draw, "i2", (rows, 1, 1))
+    for name in ("a/b", "a.b", "list", "element", "ä, ö"):
+        columns[name] = numbers(draw, "i4", (rows, 2))
     columns["text"] = ["ä" * int(n) for n in draw.integers(0, 4, rows)]
     columns["bytes"] = [draw.bytes(int(n)) for n in draw.integers(0, 300, rows)]
     return columns
