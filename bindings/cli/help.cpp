@@ -54,11 +54,13 @@ constexpr Flag kVerifyFlags[] = {
 };
 constexpr Flag kConvertFlags[] = {
     {"shard_bytes", "SIZE", "a shard ends when it has so many bytes (default 256MiB)"},
+    {"codec", "CODEC", "compress what is written, arrow and parquet: none (default), lz4 or zstd"},
     {"skip_bad", "", "leave bad samples out and list them; without it the first one ends the run"},
     kJson,
 };
 constexpr Flag kRecoverFlags[] = {
     {"shard_bytes", "SIZE", "a shard ends when it has so many bytes (default 256MiB)"},
+    {"codec", "CODEC", "compress what is written, arrow and parquet: none (default), lz4 or zstd"},
     kJson,
 };
 constexpr Flag kBenchFlags[] = {

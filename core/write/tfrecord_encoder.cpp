@@ -172,7 +172,7 @@ class TfRecordEncoder final : public ShardEncoder {
   Message example_, features_, values_;
 };
 
-Result<std::unique_ptr<ShardEncoder>> make_tfrecord(const std::vector<Field>& fields) {
+Result<std::unique_ptr<ShardEncoder>> make_tfrecord(const std::vector<Field>& fields, WriteCodec) {
   for (const Field& field : fields) {
     const bool other_float = field.dtype == DType::kF16 || field.dtype == DType::kBf16 ||
                              field.dtype == DType::kF64 || field.dtype == DType::kC64 ||

@@ -64,6 +64,15 @@ class Convert(ShellTest):
             self.assertIn(b"ARROW:schema", data[-8 - int.from_bytes(data[-8:-4], "little"):])
         self.fails(2, "info", "parquet:out", says="parquet: is read by the plug-in libdataline-parquet.so")
 
+    def test_a_codec_is_a_flag(self):
+        uri = self.numbers()
+        for codec in ("lz4", "zstd"):
+            self.ok("convert", uri, f"arrow:{codec}", "--codec", codec, "--shard-bytes", "4KiB")
+            self.same(uri, f"arrow:{codec}", "data")
+            self.assertEqual(self.manifest(codec)[0]["codec"], codec)
+        self.fails(2, "convert", uri, "tar:out", "--codec", "zstd", says="unknown key 'codec', a set of tar has: shard_bytes")
+        self.fails(2, "convert", uri, "arrow:out", "--codec", "gzip", says="codec: expected none, lz4 or zstd, got 'gzip'")
+
     def test_the_manifest_counts_every_shard(self):
         self.ok("convert", self.numbers(), "arrow:out", "--shard-bytes", "4KiB")
         head, *shards, end = self.manifest("out")

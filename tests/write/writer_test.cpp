@@ -163,6 +163,9 @@ TEST_F(WriterSets, AnotherJobDoesNotGoOnWithFinishedShards) {
             std::string::npos);
   EXPECT_NE(refused("arrow:" + path("set"), numbers(0), "job 1").find("its shard_bytes is 1, not 268435456"),
             std::string::npos);
+  EXPECT_NE(refused(uri() + "&codec=none", numbers(0), "job 2").find("its job is"), std::string::npos);
+  EXPECT_NE(refused(uri() + "&codec=lz4", numbers(0), "job 1").find("its codec is 'none', not 'lz4'"),
+            std::string::npos);
   EXPECT_NE(
       refused(uri(), {dense("y", DL_DTYPE_I64, {}, std::vector<int64_t>{})}, "job 1").find("its fields are"),
       std::string::npos);
@@ -276,7 +279,10 @@ TEST_F(WriterSets, TargetsThatAreNoneAreRefusedByColumn) {
         Case{"arrow:x=a", DL_ERR_BAD_URI, "expected one path"},
         Case{"arrow:out?shard_bytes=0", DL_ERR_BAD_URI, "expected a size from 1"},
         Case{"arrow:out?shard_bytes=many", DL_ERR_BAD_URI, "got 'many'"},
-        Case{"arrow:out?codec=zstd", DL_ERR_BAD_URI, "unknown key 'codec'"},
+        Case{"arrow:out?level=3", DL_ERR_BAD_URI,
+             "unknown key 'level', a set of arrow has: shard_bytes, codec"},
+        Case{"tar:out?codec=zstd", DL_ERR_BAD_URI, "unknown key 'codec', a set of tar has: shard_bytes"},
+        Case{"parquet:out?codec=gzip", DL_ERR_BAD_URI, "codec: expected none, lz4 or zstd, got 'gzip'"},
         Case{"arrow:no/such/folder/out", DL_ERR_NOT_FOUND, "no/such/folder/out.partial"}}) {
     const TestWriter writer(wrong.uri, numbers(0));
     EXPECT_EQ(writer.made.status, wrong.status) << wrong.uri << ": " << writer.made.error.message;

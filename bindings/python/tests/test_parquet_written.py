@@ -89,12 +89,13 @@ def bits(array: Any) -> Any:
     return array.to_numpy(zero_copy_only=False).tobytes()
 
 
+@pytest.mark.parametrize("codec", ["none", "lz4", "zstd"])
 @pytest.mark.parametrize(("rows", "step"), [(1, 1), (7, 3), (300, 300), (3000, 64)])
-def test_pyarrow_reads_what_it_reads_of_an_arrow_set(tmp_path: Path, rows: int, step: int) -> None:
+def test_pyarrow_reads_what_it_reads_of_an_arrow_set(tmp_path: Path, rows: int, step: int, codec: str) -> None:
     columns = every_kind(rows, rows)
     tables = []
     for form in ("arrow", "parquet"):
-        write(f"{form}:{tmp_path}/{form}", columns, rows, step)
+        write(f"{form}:{tmp_path}/{form}?codec={codec}", columns, rows, step)
         path = tmp_path / form / f"part-00000.{form}"
         if form == "arrow":
             with pa.memory_map(str(path)) as source:
@@ -172,19 +173,21 @@ def test_every_changed_byte_of_a_page_is_found(tmp_path: Path, parquet: dataline
                 rows_of(f"parquet:{path}", parquet)
 
 
-def test_duckdb(tmp_path: Path) -> None:
+@pytest.mark.parametrize("codec", ["none", "lz4", "zstd"])
+def test_duckdb(tmp_path: Path, codec: str) -> None:
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
     columns = every_kind(500, 9)
-    write(f"parquet:{tmp_path}/set?shard_bytes=100KiB", columns, 500, 50)
+    write(f"parquet:{tmp_path}/set?shard_bytes=100KiB&codec={codec}", columns, 500, 50)
     read = duckdb.connect().execute(f"select * from '{tmp_path}/set/*.parquet'")
     names = [name for name, *_ in read.description]
     same_values(dict(zip(names, zip(*read.fetchall()))), columns)
 
 
-def test_polars(tmp_path: Path) -> None:
+@pytest.mark.parametrize("codec", ["none", "lz4", "zstd"])
+def test_polars(tmp_path: Path, codec: str) -> None:
     polars = pytest.importorskip("polars", reason="Polars is not installed")
     columns = every_kind(500, 10)
-    write(f"parquet:{tmp_path}/set?shard_bytes=100KiB", columns, 500, 50)
+    write(f"parquet:{tmp_path}/set?shard_bytes=100KiB&codec={codec}", columns, 500, 50)
     same_values(polars.read_parquet(f"{tmp_path}/set/*.parquet").to_dict(as_series=False), columns)
 
 

@@ -184,12 +184,21 @@ std::vector<std::byte> arrow_schema_message(const std::vector<Field>& fields) {
 }
 
 std::vector<std::byte> arrow_batch_message(int64_t rows, const std::vector<ArrowNodeCounts>& nodes,
-                                           const std::vector<ArrowBufferPlace>& buffers, int64_t body_bytes) {
+                                           const std::vector<ArrowBufferPlace>& buffers, int64_t body_bytes,
+                                           WriteCodec codec) {
   Flat flat;
   const size_t header = begin_message(flat, kBatchHeader, body_bytes);
+  const bool plain = codec == WriteCodec::kNone;
   const std::vector<size_t> places =
-      flat.table({Flat::number(0, 8, static_cast<uint64_t>(rows)), Flat::reference(1), Flat::reference(2)});
+      plain ? flat.table(
+                  {Flat::number(0, 8, static_cast<uint64_t>(rows)), Flat::reference(1), Flat::reference(2)})
+            : flat.table({Flat::number(0, 8, static_cast<uint64_t>(rows)), Flat::reference(1),
+                          Flat::reference(2), Flat::reference(3)});
   flat.point(header, flat.last_table());
+  if (!plain) {
+    flat.table({Flat::number(0, 1, codec == WriteCodec::kLz4 ? 0 : 1)});
+    flat.point(places[3], flat.last_table());
+  }
   flat.point(places[1], flat.vector(nodes.size(), 8));
   for (const ArrowNodeCounts& node : nodes) {
     flat.put(node.length);

@@ -9,6 +9,7 @@
 
 #include "core/base/field.h"
 #include "core/base/status.h"
+#include "core/write/codec.h"
 
 namespace dataline {
 
@@ -33,7 +34,8 @@ Status check_arrow_fields(const std::vector<Field>& fields);
 
 std::vector<std::byte> arrow_schema_message(const std::vector<Field>& fields);
 std::vector<std::byte> arrow_batch_message(int64_t rows, const std::vector<ArrowNodeCounts>& nodes,
-                                           const std::vector<ArrowBufferPlace>& buffers, int64_t body_bytes);
+                                           const std::vector<ArrowBufferPlace>& buffers, int64_t body_bytes,
+                                           WriteCodec codec);
 std::vector<std::byte> arrow_footer(const std::vector<Field>& fields,
                                     const std::vector<ArrowFileBlock>& batches);
 

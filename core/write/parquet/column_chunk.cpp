@@ -42,18 +42,20 @@ std::vector<std::byte> index_head(int64_t count) {
 
 }  // namespace
 
-ColumnChunk::ColumnChunk(const Field& field)
+ColumnChunk::ColumnChunk(const Field& field, Compressor& compressor)
     : field_(field),
       type_(parquet_column_type(field)),
+      compressor_(compressor),
       repetition_(level_width(type_.max_repetition())),
       definition_(level_width(type_.max_definition())) {}
 
-void ColumnChunk::add(const HostRows& rows, size_t f, int64_t first, int64_t end) {
-  if (pages_.empty() && entries_ == 0) put_dictionary();
-  for (int64_t r = first; r < end; ++r) add_row(rows.cell(f, r));
+Status ColumnChunk::add(const HostRows& rows, size_t f, int64_t first, int64_t end) {
+  if (pages_.empty() && entries_ == 0) DL_RETURN_IF_ERROR(put_dictionary());
+  for (int64_t r = first; r < end; ++r) DL_RETURN_IF_ERROR(add_row(rows.cell(f, r)));
+  return Status::ok();
 }
 
-void ColumnChunk::add_row(Bytes cell) {
+Status ColumnChunk::add_row(Bytes cell) {
   if (type_.lists.empty()) {
     ++entries_;
     if (type_.type == ParquetType::kByteArray) put(level_length(cell));
@@ -61,7 +63,7 @@ void ColumnChunk::add_row(Bytes cell) {
     add_levels(static_cast<int64_t>(cell.size()) / field_.item_bytes());
   }
   add_values(cell);
-  if (page_bytes() >= kDataPageBytes || entries_ >= kDataPageEntries) end_page();
+  return page_bytes() >= kDataPageBytes || entries_ >= kDataPageEntries ? end_page() : Status::ok();
 }
 
 // `items`: how long the outermost list is, where it varies. A value that goes on in list l has repetition l (from 1), and the first
@@ -129,17 +131,18 @@ int64_t ColumnChunk::page_bytes() const {
 
 int64_t ColumnChunk::bytes() const { return static_cast<int64_t>(pages_.size()) + page_bytes(); }
 
-void ColumnChunk::put_dictionary() {
-  if (!type_.indexed) return;
+Status ColumnChunk::put_dictionary() {
+  if (!type_.indexed) return Status::ok();
   std::array<int32_t, 256> dictionary = {};
   for (size_t i = 0; i < dictionary.size(); ++i)
     dictionary[i] = field_.dtype == DType::kI8 ? static_cast<int8_t>(i) : static_cast<int32_t>(i);
   const std::array<Bytes, 1> body = {std::as_bytes(std::span(dictionary))};
-  put_page(kDictionaryPage, 256, kPlain, body);
+  DL_RETURN_IF_ERROR(put_page(kDictionaryPage, 256, kPlain, body));
   dictionary_bytes_ = static_cast<int64_t>(pages_.size());
+  return Status::ok();
 }
 
-void ColumnChunk::end_page() {
+Status ColumnChunk::end_page() {
   std::vector<std::byte> index;
   if (type_.indexed) {
     index = index_head(static_cast<int64_t>(values_.size()));
@@ -156,26 +159,30 @@ void ColumnChunk::end_page() {
                                      definition_.bytes(),
                                      index,
                                      values_};
-  put_page(kDataPage, entries_, type_.indexed ? kRleDictionary : kPlain, body);
+  Status status = put_page(kDataPage, entries_, type_.indexed ? kRleDictionary : kPlain, body);
   finished_entries_ += entries_;
   entries_ = bits_ = 0;
   repetition_.clear();
   definition_.clear();
   values_.clear();
+  return status;
 }
 
-void ColumnChunk::put_page(int32_t kind, int64_t entries, int32_t encoding, std::span<const Bytes> body) {
-  size_t bytes = 0;
-  uint32_t crc = 0;
-  for (const Bytes part : body) {
-    bytes += part.size();
-    crc = extend_page_crc(crc, part);
-  }
+Status ColumnChunk::put_page(int32_t kind, int64_t entries, int32_t encoding, std::span<const Bytes> body) {
+  plain_.clear();
+  for (const Bytes part : body) plain_.insert(plain_.end(), part.begin(), part.end());
+  compressed_.clear();
+  const bool compresses = compressor_.codec() != WriteCodec::kNone;
+  if (compresses) DL_RETURN_IF_ERROR(compressor_.compress(plain_, compressed_));
+  const Bytes stored = compresses ? compressed_ : plain_;
+  if (stored.size() > INT32_MAX)
+    return error(Code::kTooLarge, "field '", field_.name, "': a page of ", stored.size(), " bytes, at most ",
+                 INT32_MAX);
   ThriftWriter header;
   header.i32(1, kind);
-  header.i32(2, static_cast<int32_t>(bytes));
-  header.i32(3, static_cast<int32_t>(bytes));
-  header.i32(4, static_cast<int32_t>(crc));
+  header.i32(2, static_cast<int32_t>(plain_.size()));
+  header.i32(3, static_cast<int32_t>(stored.size()));
+  header.i32(4, static_cast<int32_t>(extend_page_crc(0, stored)));
   header.begin(kind == kDataPage ? 5 : 7);
   header.i32(1, static_cast<int32_t>(entries));
   header.i32(2, encoding);
@@ -186,14 +193,17 @@ void ColumnChunk::put_page(int32_t kind, int64_t entries, int32_t encoding, std:
   header.end();
   header.end();
   pages_.insert(pages_.end(), header.bytes().begin(), header.bytes().end());
-  for (const Bytes part : body) pages_.insert(pages_.end(), part.begin(), part.end());
+  pages_.insert(pages_.end(), stored.begin(), stored.end());
+  plain_bytes_ += std::ssize(header.bytes()) + std::ssize(plain_);
+  return Status::ok();
 }
 
 Status ColumnChunk::write(ShardFile& file, ParquetChunk& out) {
-  if (entries_ > 0) end_page();
+  if (entries_ > 0) DL_RETURN_IF_ERROR(end_page());
   out.offset = file.bytes();
   out.dictionary_bytes = dictionary_bytes_;
   out.bytes = static_cast<int64_t>(pages_.size());
+  out.plain_bytes = plain_bytes_;
   out.values = finished_entries_;
   DL_RETURN_IF_ERROR(file.write(pages_));
   clear();
@@ -205,7 +215,7 @@ void ColumnChunk::clear() {
   definition_.clear();
   values_.clear();
   pages_.clear();
-  entries_ = bits_ = dictionary_bytes_ = finished_entries_ = 0;
+  entries_ = bits_ = dictionary_bytes_ = finished_entries_ = plain_bytes_ = 0;
 }
 
 }  // namespace dataline

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/bytes.h"
+#include "core/write/codec.h"
 #include "core/write/parquet/level_runs.h"
 #include "core/write/parquet/parquet_schema.h"
 #include "core/write/rows.h"
@@ -21,20 +22,22 @@ namespace dataline {
 // What the footer says of a column of a row group.
 struct ParquetChunk {
   int64_t offset = 0, dictionary_bytes = 0, bytes = 0, values = 0;
+  int64_t plain_bytes = 0;  // before they are compressed
 };
 
 class ColumnChunk {
  public:
-  explicit ColumnChunk(const Field& field);
+  // `compressor` outlives it.
+  ColumnChunk(const Field& field, Compressor& compressor);
 
-  void add(const HostRows& rows, size_t f, int64_t first, int64_t end);
+  Status add(const HostRows& rows, size_t f, int64_t first, int64_t end);
   int64_t bytes() const;  // about, before the last page is finished
   // Writes the column and is empty then.
   Status write(ShardFile& file, ParquetChunk& out);
   void clear();
 
  private:
-  void add_row(Bytes cell);
+  Status add_row(Bytes cell);
   void add_levels(int64_t items);
   void add_values(Bytes cell);
   template <typename Stored, typename Given>
@@ -42,19 +45,21 @@ class ColumnChunk {
   void add_bits(Bytes cell);
   void put(Bytes bytes) { values_.insert(values_.end(), bytes.begin(), bytes.end()); }
   int64_t page_bytes() const;
-  void put_dictionary();
-  void end_page();
-  void put_page(int32_t kind, int64_t entries, int32_t encoding, std::span<const Bytes> body);
+  Status put_dictionary();
+  Status end_page();
+  Status put_page(int32_t kind, int64_t entries, int32_t encoding, std::span<const Bytes> body);
 
   const Field& field_;
   const ParquetColumnType type_;
+  Compressor& compressor_;
   // Of the open page. An entry is a value, or an empty list.
   LevelRuns repetition_, definition_;
   std::vector<std::byte> values_;
   int64_t entries_ = 0, bits_ = 0;
+  std::vector<std::byte> plain_, compressed_;  // of the page that is being finished
   // Of finished ones.
   std::vector<std::byte> pages_;
-  int64_t dictionary_bytes_ = 0, finished_entries_ = 0;
+  int64_t dictionary_bytes_ = 0, finished_entries_ = 0, plain_bytes_ = 0;
 };
 
 }  // namespace dataline

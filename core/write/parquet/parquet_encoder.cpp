@@ -1,4 +1,5 @@
-// The format `parquet`: a file a shard, uncompressed and PLAIN, so that it is decoded as fast as the format allows.
+// The format `parquet`: a file a shard, PLAIN and, if no codec is asked for, uncompressed, so that it is decoded as fast as the format
+// allows.
 //
 // Rows are gathered column by column, as pages, until a row group is full, then written one column after another. Nothing but the footer
 // says where pages lie: a file without one (a writer that was killed) is no shard yet, as in every other format.
@@ -24,9 +25,10 @@ constexpr std::array<char, 4> kParquetMagic = {'P', 'A', 'R', '1'};
 
 class ParquetEncoder final : public ShardEncoder {
  public:
-  explicit ParquetEncoder(const std::vector<Field>& fields) : fields_(fields) {
+  ParquetEncoder(const std::vector<Field>& fields, WriteCodec codec)
+      : fields_(fields), compressor_(codec, Compressor::Form::kBlock) {
     columns_.reserve(fields.size());
-    for (const Field& field : fields) columns_.emplace_back(field);
+    for (const Field& field : fields) columns_.emplace_back(field, compressor_);
   }
 
   Status begin(ShardFile& file) override {
@@ -52,7 +54,7 @@ class ParquetEncoder final : public ShardEncoder {
     for (int64_t at = 0; at < rows.count;) {
       int64_t end = at;
       while (end < rows.count && group_bytes_ < kGroupBytes) group_bytes_ += row_bytes(rows, end++);
-      for (size_t f = 0; f < columns_.size(); ++f) columns_[f].add(rows, f, at, end);
+      for (size_t f = 0; f < columns_.size(); ++f) DL_RETURN_IF_ERROR(columns_[f].add(rows, f, at, end));
       rows_ += end - at;
       at = end;
       if (group_bytes_ >= kGroupBytes) DL_RETURN_IF_ERROR(write_group(file));
@@ -68,7 +70,7 @@ class ParquetEncoder final : public ShardEncoder {
 
   Status end(ShardFile& file) override {
     if (rows_ > 0) DL_RETURN_IF_ERROR(write_group(file));
-    const ThriftWriter footer = parquet_footer(fields_, groups_);
+    const ThriftWriter footer = parquet_footer(fields_, groups_, compressor_.codec());
     if (footer.bytes().size() > INT32_MAX)
       return error(Code::kTooLarge, "a footer of ", footer.bytes().size(), " bytes for ", groups_.size(),
                    " row groups, Parquet holds at most ", INT32_MAX, ": a smaller shard_bytes makes fewer");
@@ -95,14 +97,15 @@ class ParquetEncoder final : public ShardEncoder {
   }
 
   const std::vector<Field>& fields_;
+  Compressor compressor_;
   std::vector<ColumnChunk> columns_;
   std::vector<ParquetGroup> groups_;    // of the shard
   int64_t rows_ = 0, group_bytes_ = 0;  // gathered
 };
 
-Result<std::unique_ptr<ShardEncoder>> make_parquet(const std::vector<Field>& fields) {
+Result<std::unique_ptr<ShardEncoder>> make_parquet(const std::vector<Field>& fields, WriteCodec codec) {
   DL_RETURN_IF_ERROR(check_parquet_fields(fields));
-  return std::unique_ptr<ShardEncoder>(std::make_unique<ParquetEncoder>(fields));
+  return std::unique_ptr<ShardEncoder>(std::make_unique<ParquetEncoder>(fields, codec));
 }
 
 }  // namespace
@@ -110,7 +113,8 @@ Result<std::unique_ptr<ShardEncoder>> make_parquet(const std::vector<Field>& fie
 constinit const WriteFormat kWriteParquet{
     .name = "parquet",
     .suffix = ".parquet",
-    .doc = "Parquet files, uncompressed: for other programs, and for sets that are read by columns",
-    .make = make_parquet};
+    .doc = "Parquet files: for other programs, and for sets that are read by columns",
+    .make = make_parquet,
+    .takes_codec = true};
 
 }  // namespace dataline

@@ -10,7 +10,7 @@ namespace {
 
 // Numbers of parquet.thrift.
 constexpr int32_t kFooterVersion = 1;  // which all readers take, says the format
-constexpr int32_t kUncompressed = 0;
+constexpr int32_t kUncompressed = 0, kZstdPages = 6, kLz4RawPages = 7;
 constexpr int32_t kPlainPages = 0, kRleLevels = 3, kIndexedPages = 8;
 
 // The schema as a message of an Arrow stream: a mark, its length, itself, padded to 8.
@@ -23,7 +23,7 @@ std::string arrow_schema_text(const std::vector<Field>& fields) {
   return base64_text(schema);
 }
 
-void put_column_chunk(ThriftWriter& out, const Field& field, const ParquetChunk& chunk) {
+void put_column_chunk(ThriftWriter& out, const Field& field, const ParquetChunk& chunk, WriteCodec codec) {
   const ParquetColumnType type = parquet_column_type(field);
   out.begin_item();
   out.i64(2, 0);  // of metadata that stands beside the pages too: none does
@@ -34,9 +34,11 @@ void put_column_chunk(ThriftWriter& out, const Field& field, const ParquetChunk&
   out.item(kRleLevels);
   if (type.indexed) out.item(kIndexedPages);
   put_parquet_path(out, 3, field);
-  out.i32(4, kUncompressed);
+  out.i32(4, codec == WriteCodec::kNone  ? kUncompressed
+             : codec == WriteCodec::kLz4 ? kLz4RawPages
+                                         : kZstdPages);
   out.i64(5, chunk.values);
-  out.i64(6, chunk.bytes);
+  out.i64(6, chunk.plain_bytes);
   out.i64(7, chunk.bytes);
   out.i64(9, chunk.offset + chunk.dictionary_bytes);
   if (type.indexed) out.i64(11, chunk.offset);
@@ -49,13 +51,17 @@ void put_column_chunk(ThriftWriter& out, const Field& field, const ParquetChunk&
   out.end();
 }
 
-void put_row_group(ThriftWriter& out, const std::vector<Field>& fields, const ParquetGroup& group) {
-  int64_t bytes = 0;
-  for (const ParquetChunk& chunk : group.chunks) bytes += chunk.bytes;
+void put_row_group(ThriftWriter& out, const std::vector<Field>& fields, const ParquetGroup& group,
+                   WriteCodec codec) {
+  int64_t bytes = 0, plain_bytes = 0;
+  for (const ParquetChunk& chunk : group.chunks) {
+    bytes += chunk.bytes;
+    plain_bytes += chunk.plain_bytes;
+  }
   out.begin_item();
   out.list(1, ThriftWriter::Element::kStruct, group.chunks.size());
-  for (size_t f = 0; f < fields.size(); ++f) put_column_chunk(out, fields[f], group.chunks[f]);
-  out.i64(2, bytes);
+  for (size_t f = 0; f < fields.size(); ++f) put_column_chunk(out, fields[f], group.chunks[f], codec);
+  out.i64(2, plain_bytes);
   out.i64(3, group.rows);
   out.i64(5, group.chunks.front().offset);
   out.i64(6, bytes);
@@ -64,7 +70,8 @@ void put_row_group(ThriftWriter& out, const std::vector<Field>& fields, const Pa
 
 }  // namespace
 
-ThriftWriter parquet_footer(const std::vector<Field>& fields, const std::vector<ParquetGroup>& groups) {
+ThriftWriter parquet_footer(const std::vector<Field>& fields, const std::vector<ParquetGroup>& groups,
+                            WriteCodec codec) {
   ThriftWriter out;
   int64_t rows = 0;
   for (const ParquetGroup& group : groups) rows += group.rows;
@@ -72,7 +79,7 @@ ThriftWriter parquet_footer(const std::vector<Field>& fields, const std::vector<
   put_parquet_schema(out, 2, fields);
   out.i64(3, rows);
   out.list(4, ThriftWriter::Element::kStruct, groups.size());
-  for (const ParquetGroup& group : groups) put_row_group(out, fields, group);
+  for (const ParquetGroup& group : groups) put_row_group(out, fields, group, codec);
   out.list(5, ThriftWriter::Element::kStruct, 1);
   out.begin_item();
   out.text(1, "ARROW:schema");

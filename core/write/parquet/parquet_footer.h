@@ -20,7 +20,8 @@ struct ParquetGroup {
   std::vector<ParquetChunk> chunks;  // one a field
 };
 
-ThriftWriter parquet_footer(const std::vector<Field>& fields, const std::vector<ParquetGroup>& groups);
+ThriftWriter parquet_footer(const std::vector<Field>& fields, const std::vector<ParquetGroup>& groups,
+                            WriteCodec codec);
 
 // RFC 4648, with padding.
 std::string base64_text(Bytes bytes);
