@@ -172,6 +172,31 @@ TEST_F(ParquetSets, WholeNumbersSayTheirWidthAndSign) {
   }
 }
 
+TEST_F(ParquetSets, ScalarsThatAreWholeNumbersHaveTheirRange) {
+  const ParquetReader file(shard("set", kEveryKind, 5, 2));
+  const std::vector<ThriftValue>& chunks = file.footer.at(4).list.at(0).at(1).list;
+  const auto range = [&](const char* name) {
+    for (size_t c = 0; c < kEveryKind.size(); ++c) {
+      if (kEveryKind[c].name != name) continue;
+      const ThriftValue& statistics = chunks[c].at(3).at(12);
+      return statistics.at(6).text + statistics.at(5).text;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(range("u16"), bytes_of(std::vector<uint32_t>{0, 65535}));
+  EXPECT_EQ(range("u32"), bytes_of(std::vector<uint32_t>{0, UINT32_MAX}));
+  EXPECT_EQ(range("u64"), bytes_of(std::vector<uint64_t>{0, UINT64_MAX}));
+  EXPECT_EQ(range("i8"), bytes_of(std::vector<int32_t>{-128, 127}));
+  EXPECT_EQ(range("i32"), bytes_of(std::vector<int32_t>{INT32_MIN, 4}));
+  EXPECT_EQ(range("i64"), bytes_of(std::vector<int64_t>{INT64_MIN, 4}));
+  for (size_t c = 0; c < kEveryKind.size(); ++c) {
+    const bool ranged = chunks[c].at(3).has(12) && chunks[c].at(3).at(12).has(5);
+    const bool whole = kEveryKind[c].shape.empty() && kEveryKind[c].dtype >= DL_DTYPE_U8 &&
+                       kEveryKind[c].dtype <= DL_DTYPE_I64;
+    EXPECT_EQ(ranged, whole) << kEveryKind[c].name;
+  }
+}
+
 TEST_F(ParquetSets, NumbersOfEightBitsTakeOneByteEach) {
   const Columns columns = {
       dense("pixels", DL_DTYPE_U8, {100, 100}, std::vector<uint8_t>(100 * 10000, 7), "HW")};

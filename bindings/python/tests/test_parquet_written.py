@@ -173,6 +173,28 @@ def test_every_changed_byte_of_a_page_is_found(tmp_path: Path, parquet: dataline
                 rows_of(f"parquet:{path}", parquet)
 
 
+def test_row_groups_say_their_range(tmp_path: Path) -> None:
+    columns = {
+        "x": np.arange(3_000_000) - 1_500_000,
+        "f": np.arange(3_000_000) / 7,
+        "u": np.arange(3_000_000, dtype=np.uint64) + 2**63,
+    }
+    write(f"parquet:{tmp_path}/set", columns, 3_000_000, 100_000)
+    groups = pq.ParquetFile(tmp_path / "set/part-00000.parquet").metadata
+    first = 0
+    for number in range(groups.num_row_groups):
+        group = groups.row_group(number)
+        end = first + group.num_rows
+        ranges = [group.column(c).statistics for c in range(3)]
+        assert (ranges[0].min, ranges[0].max) == (first - 1_500_000, end - 1 - 1_500_000)
+        assert (ranges[2].min, ranges[2].max) == (first + 2**63, end - 1 + 2**63)
+        assert not ranges[1].has_min_max
+        assert ranges[1].null_count == 0
+        first = end
+    assert groups.num_row_groups == 9
+    assert pq.read_table(tmp_path / "set/part-00000.parquet", filters=[("x", ">", 1_400_000)]).num_rows == 99_999
+
+
 @pytest.mark.parametrize("codec", ["none", "lz4", "zstd"])
 def test_duckdb(tmp_path: Path, codec: str) -> None:
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")

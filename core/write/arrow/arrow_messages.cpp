@@ -6,6 +6,7 @@
 
 #include "core/write/arrow/flat_writer.h"
 #include "core/write/rows.h"
+#include "core/write/whole_numbers.h"
 
 namespace dataline {
 namespace {
@@ -25,9 +26,6 @@ enum TypeNumber : uint64_t {
 };
 
 bool is_float(DType dtype) { return dtype == DType::kF16 || dtype == DType::kF32 || dtype == DType::kF64; }
-bool is_signed(DType dtype) {
-  return dtype == DType::kI8 || dtype == DType::kI16 || dtype == DType::kI32 || dtype == DType::kI64;
-}
 
 TypeNumber type_of_values(DType dtype) {
   return dtype == DType::kBool ? kBoolType : is_float(dtype) ? kFloatType : kIntType;
@@ -107,7 +105,7 @@ class SchemaWriter {
     switch (type) {
       case kIntType:
         flat_.table({Flat::number(0, 4, static_cast<uint64_t>(8 * dtype_bytes(dtype))),
-                     Flat::number(1, 1, is_signed(dtype) ? 1 : 0)});
+                     Flat::number(1, 1, is_signed_dtype(dtype) ? 1 : 0)});
         break;
       case kFloatType:
         flat_.table({Flat::number(0, 2, dtype == DType::kF16 ? 0 : dtype == DType::kF32 ? 1 : 2)});

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/write/parquet/page_crc.h"
+#include "core/write/whole_numbers.h"
 
 namespace dataline {
 namespace {
@@ -42,6 +43,15 @@ std::vector<std::byte> index_head(int64_t count) {
 
 }  // namespace
 
+void ParquetRange::add(DType dtype, const std::byte* at) {
+  const uint64_t value = whole_number_at(dtype, at);
+  // Turned over, negative numbers are below others.
+  const uint64_t turn = is_signed_dtype(dtype) ? uint64_t{1} << 63 : 0;
+  if (!known || (value ^ turn) < (least ^ turn)) least = value;
+  if (!known || (value ^ turn) > (most ^ turn)) most = value;
+  known = true;
+}
+
 ColumnChunk::ColumnChunk(const Field& field, Compressor& compressor)
     : field_(field),
       type_(parquet_column_type(field)),
@@ -58,7 +68,10 @@ Status ColumnChunk::add(const HostRows& rows, size_t f, int64_t first, int64_t e
 Status ColumnChunk::add_row(Bytes cell) {
   if (type_.lists.empty()) {
     ++entries_;
-    if (type_.type == ParquetType::kByteArray) put(level_length(cell));
+    if (type_.type == ParquetType::kByteArray)
+      put(level_length(cell));
+    else if (dtype_is_integer(field_.dtype))
+      range_.add(field_.dtype, cell.data());
   } else {
     add_levels(static_cast<int64_t>(cell.size()) / field_.item_bytes());
   }
@@ -204,6 +217,7 @@ Status ColumnChunk::write(ShardFile& file, ParquetChunk& out) {
   out.dictionary_bytes = dictionary_bytes_;
   out.bytes = static_cast<int64_t>(pages_.size());
   out.plain_bytes = plain_bytes_;
+  out.range = range_;
   out.values = finished_entries_;
   DL_RETURN_IF_ERROR(file.write(pages_));
   clear();
@@ -215,6 +229,7 @@ void ColumnChunk::clear() {
   definition_.clear();
   values_.clear();
   pages_.clear();
+  range_ = {};
   entries_ = bits_ = dictionary_bytes_ = finished_entries_ = plain_bytes_ = 0;
 }
 

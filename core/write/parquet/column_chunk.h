@@ -19,10 +19,19 @@
 
 namespace dataline {
 
+// The least and the largest of whole numbers, by which readers leave row groups out (`where label = 3`).
+struct ParquetRange {
+  bool known = false;
+  uint64_t least = 0, most = 0;  // as whole_number_at() has them
+
+  void add(DType dtype, const std::byte* at);
+};
+
 // What the footer says of a column of a row group.
 struct ParquetChunk {
   int64_t offset = 0, dictionary_bytes = 0, bytes = 0, values = 0;
   int64_t plain_bytes = 0;  // before they are compressed
+  ParquetRange range;       // of scalars that are whole numbers
 };
 
 class ColumnChunk {
@@ -59,6 +68,7 @@ class ColumnChunk {
   std::vector<std::byte> plain_, compressed_;  // of the page that is being finished
   // Of finished ones.
   std::vector<std::byte> pages_;
+  ParquetRange range_;
   int64_t dictionary_bytes_ = 0, finished_entries_ = 0, plain_bytes_ = 0;
 };
 

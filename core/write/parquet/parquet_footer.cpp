@@ -2,6 +2,8 @@
 #include "core/write/parquet/parquet_footer.h"
 
 #include <array>
+#include <cstring>
+#include <utility>
 
 #include "core/write/arrow/arrow_messages.h"
 
@@ -21,6 +23,16 @@ std::string arrow_schema_text(const std::vector<Field>& fields) {
   const Bytes head = std::as_bytes(std::span(frame));
   schema.insert(schema.begin(), head.begin(), head.end());
   return base64_text(schema);
+}
+
+void put_range(ThriftWriter& out, ParquetType type, const ParquetRange& range) {
+  for (const auto& [field, value] : {std::pair(5, range.most), std::pair(6, range.least)}) {
+    std::array<char, 8> bytes;
+    std::memcpy(bytes.data(), &value, sizeof value);
+    out.text(field, {bytes.data(), type == ParquetType::kInt32 ? size_t{4} : size_t{8}});
+  }
+  out.boolean(7, true);  // these very values are there
+  out.boolean(8, true);
 }
 
 void put_column_chunk(ThriftWriter& out, const Field& field, const ParquetChunk& chunk, WriteCodec codec) {
@@ -45,6 +57,7 @@ void put_column_chunk(ThriftWriter& out, const Field& field, const ParquetChunk&
   if (type.lists.empty()) {
     out.begin(12);
     out.i64(3, 0);  // nulls; whether an empty list counts as one, writers do not agree
+    if (chunk.range.known) put_range(out, type.type, chunk.range);
     out.end();
   }
   out.end();
@@ -85,8 +98,15 @@ ThriftWriter parquet_footer(const std::vector<Field>& fields, const std::vector<
   out.text(1, "ARROW:schema");
   out.text(2, arrow_schema_text(fields));
   out.end();
-  // Without the version of the library, so that the same rows are the same bytes in each.
-  out.text(6, "dataline");
+  // In the form that readers parse. The version is that of what is written, not of the library: the same rows are the same bytes in each.
+  out.text(6, "dataline version 1 (build 0)");
+  // Least and largest are by the type of each column.
+  out.list(7, ThriftWriter::Element::kStruct, fields.size());
+  for (size_t f = 0; f < fields.size(); ++f) {
+    out.begin_item();
+    out.empty(1);
+    out.end();
+  }
   out.end();
   return out;
 }

@@ -6,6 +6,7 @@
 
 #include "core/write/arrow/arrow_messages.h"
 #include "core/write/rows.h"
+#include "core/write/whole_numbers.h"
 
 namespace dataline {
 namespace {
@@ -17,10 +18,6 @@ constexpr int64_t kMaxPageRowBytes = int64_t{1} << 30;
 constexpr int32_t kParquetRequired = 0, kParquetOptional = 1, kParquetRepeated = 2;
 constexpr int32_t kConvertedList = 3, kConvertedUint8 = 11, kConvertedInt8 = 15;
 constexpr int kLogicalList = 3, kLogicalInteger = 10, kLogicalFloat16 = 15;
-
-bool is_signed_integer(DType dtype) {
-  return dtype == DType::kI8 || dtype == DType::kI16 || dtype == DType::kI32 || dtype == DType::kI64;
-}
 
 ParquetType stored_type(const Field& field) {
   if (is_bytes(field)) return ParquetType::kByteArray;
@@ -50,7 +47,7 @@ void put_value_type(ThriftWriter& out, const Field& field, ParquetType type) {
   }
   const bool integer = type == ParquetType::kInt32 || type == ParquetType::kInt64;
   if (!integer || field.dtype == DType::kI32 || field.dtype == DType::kI64) return;
-  const bool is_signed = is_signed_integer(field.dtype);
+  const bool is_signed = is_signed_dtype(field.dtype);
   const auto bytes = static_cast<int32_t>(dtype_bytes(field.dtype));
   int32_t power = 0;
   for (int32_t b = bytes; b > 1; b /= 2) ++power;
