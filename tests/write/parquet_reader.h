@@ -158,10 +158,11 @@ class ParquetReader {
     while (static_cast<int64_t>(out.size()) < count) {
       const uint64_t head = in.varint();
       if ((head & 1) == 0) {
-        EXPECT_GT(head, 0u);
+        EXPECT_GT(head, 0u) << "an empty run";
         out.insert(out.end(), static_cast<size_t>(head >> 1), in.byte());
         continue;
       }
+      EXPECT_GT(head >> 1, 0u) << "an empty run";
       uint32_t bits = 0;
       int held = 0;
       for (uint64_t i = 0; i < (head >> 1) * 8; ++i, held -= width, bits >>= width) {

@@ -230,11 +230,13 @@ TEST_F(ParquetSets, ManyRowGroupsAndPagesAreInTheirOrder) {
   }
 }
 
-TEST_F(ParquetSets, OneRowIsASet) {
-  const Columns columns = {texts("text", {""})};
+TEST_F(ParquetSets, OneRowOfNothingIsASet) {
+  const Columns columns = {texts("text", {""}), ragged("small", DL_DTYPE_I8, {0}, counting<int8_t>(0)),
+                           ragged("marks", DL_DTYPE_BOOL, {0}, counting<uint8_t>(0))};
   const ParquetReader file(shard("set", columns, 1, 1));
   EXPECT_EQ(file.group_rows, std::vector<int64_t>{1});
   EXPECT_EQ(file.columns[0].text_lengths, std::vector<int64_t>{0});
+  for (const size_t c : {1, 2}) EXPECT_EQ(file.columns[c].row_values, std::vector<int64_t>{0});
 }
 
 TEST_F(ParquetSets, EndWhereShardsEnd) {

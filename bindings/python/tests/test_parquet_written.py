@@ -44,6 +44,7 @@ def every_kind(rows: int, seed: int) -> dict[str, Any]:
     columns["image"] = numbers(draw, "u1", (rows, 4, 5, 3))
     columns["halves"] = numbers(draw, "f2", (rows, 2, 2))
     columns["boxes"] = ragged(draw, "f4", rows, 4, (2, 2))
+    columns["nothing"] = ragged(draw, "i1", rows, 0)
     columns["one"] = numbers(draw, "i2", (rows, 1, 1))
     for name in ("a/b", "a.b", "list", "element", "ä, ö"):
         columns[name] = numbers(draw, "i4", (rows, 2))

@@ -32,9 +32,10 @@ std::array<std::byte, 4> level_length(Bytes bytes) {
   return out;
 }
 
-// The head of one run of packed indices of 8 bits: the bits of one, then how many groups of eight come.
+// The head of one run of packed indices of 8 bits: the bits of one, then how many groups of eight come. A run is never empty.
 std::vector<std::byte> index_head(int64_t count) {
   std::vector<std::byte> out = {std::byte{8}};
+  if (count == 0) return out;
   uint64_t value = static_cast<uint64_t>((count + 7) / 8) << 1 | 1;
   for (; value >= 128; value >>= 7) out.push_back(static_cast<std::byte>(value | 128));
   out.push_back(static_cast<std::byte>(value));
