@@ -1201,12 +1201,13 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_part_at(const dl_loader* lo
  * arguments goes on behind the last such shard, once its bytes have been compared with their checksum; shards that are not
  * what the manifest says are written again, from the first one on.
  *
- * uri: `FORMAT:PATH[?shard_bytes=SIZE]`; formats are arrow (any field but bf16 and complex ones), tar (bytes, texts, a label; by
- * WebDataset's conventions), tfrecord (tf.train.Example: bytes, whole numbers as i64, f32), npy (one dense field) and tokens (the
- * whole numbers of one field, one after another, without where samples end). A shard ends with the append by which
- * it has shard_bytes (256MiB).
+ * uri: `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`; formats are arrow and parquet (any field but bf16 and complex ones), tar
+ * (bytes, texts, a label; by WebDataset's conventions), tfrecord (tf.train.Example: bytes, whole numbers as i64, f32), npy (one dense
+ * field) and tokens (the whole numbers of one field, one after another, without where samples end). A shard ends with the append by
+ * which it has shard_bytes (256MiB). arrow and parquet take a codec: none (the default), lz4 or zstd. A set of parquet is read by
+ * the plug-in for Parquet.
  * fields: those of one sample, as in dl_reader; read during the call only. job: text that says what the set is made of; a
- * PATH.partial with finished shards of another job, other fields or another shard_bytes is refused. NULL: "".
+ * PATH.partial with finished shards of another job, other fields, another shard_bytes or codec is refused. NULL: "".
  * Threads: append, finish and the counts from any thread, also at once; an append is one piece.
  * Since 0.3. */
 typedef struct dl_writer dl_writer;

@@ -54,11 +54,13 @@ constexpr Flag kVerifyFlags[] = {
 };
 constexpr Flag kConvertFlags[] = {
     {"shard_bytes", "SIZE", "a shard ends when it has so many bytes (default 256MiB)"},
+    {"codec", "CODEC", "compress what is written, arrow and parquet: none (default), lz4 or zstd"},
     {"skip_bad", "", "leave bad samples out and list them; without it the first one ends the run"},
     kJson,
 };
 constexpr Flag kRecoverFlags[] = {
     {"shard_bytes", "SIZE", "a shard ends when it has so many bytes (default 256MiB)"},
+    {"codec", "CODEC", "compress what is written, arrow and parquet: none (default), lz4 or zstd"},
     kJson,
 };
 constexpr Flag kBenchFlags[] = {
@@ -125,8 +127,9 @@ constexpr char kConvertDetails[] =
     "Runs the loader over one epoch and writes its samples to TARGET, FORMAT:PATH, a directory of shards and "
     "a "
     "manifest, which all commands and languages read by that URI. Formats: arrow (any fields; read without a "
-    "copy), tar "
-    "(WebDataset: bytes, images, a label), tfrecord (tf.train.Example). What is done per sample once is done "
+    "copy), parquet (the same fields; read by its plug-in), tar "
+    "(WebDataset: bytes, images, a label), tfrecord (tf.train.Example), npy (one field), tokens. What is "
+    "done per sample once is done "
     "here (--transform), and so is a global shuffle (--shuffle full). PATH is there when it is whole; until "
     "then it is "
     "PATH.partial. After a crash or a full disk the same command goes on behind the last finished shard, "

@@ -80,8 +80,12 @@ bool changes_samples(const dl_option_info& option) {
 
 std::string target_of(const Request& request) {
   std::string target = request.positionals.at(1);
-  if (const auto bytes = request.flag("shard_bytes"))
-    target += (target.find('?') == std::string::npos ? "?shard_bytes=" : "&shard_bytes=") + *bytes;
+  for (const char* const key : {"shard_bytes", "codec"}) {
+    const auto value = request.flag(key);
+    if (!value) continue;
+    target += target.find('?') == std::string::npos ? "?" : "&";
+    target += std::string(key) + "=" + *value;
+  }
   return target;
 }
 

@@ -15,7 +15,7 @@
 
 namespace dataline::cli {
 
-// TARGET as the command line has it: the second positional, with --shard-bytes.
+// TARGET as the command line has it: the second positional, with --shard-bytes and --codec.
 std::string target_of(const Request& request);
 
 class SetWriter {

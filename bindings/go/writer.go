@@ -28,9 +28,10 @@ type WriterInfo struct {
 	Bytes          int64 // of the finished shards
 }
 
-// NewWriter begins a set, or goes on with one. The URI is "FORMAT:PATH[?shard_bytes=SIZE]"; WriterFormats are the formats. The
-// fields are those of one sample, also of a dataset (Dataset.Fields). job says what the set is made of: a PATH.partial with
-// finished shards of another job, other fields or another shard_bytes is refused. Finish it, and Close it in any case.
+// NewWriter begins a set, or goes on with one. The URI is "FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]"; WriterFormats are the
+// formats. The fields are those of one sample, also of a dataset (Dataset.Fields). job says what the set is made of: a
+// PATH.partial with finished shards of another job, other fields, another shard_bytes or codec is refused. Finish it, and Close it
+// in any case.
 //
 // ErrBadURI (with Column), ErrUnsupported (a field that the format does not hold), ErrInvalidArgument, ErrWrongState (PATH
 // exists, or another process writes it), ErrStateRefused, ErrCorrupt (the manifest), ErrNotFound (the directory around it),

@@ -70,8 +70,8 @@ dataline_uses(highway HEADER hwy/highway.h PACKAGE libhwy-dev REQUIRED
 dataline_uses(mimalloc HEADER mimalloc.h LIBRARY mimalloc PACKAGE libmimalloc-dev
   COST "descriptions and scratch from malloc")
 dataline_uses(libdeflate HEADER libdeflate.h LIBRARY deflate PACKAGE libdeflate-dev COST ".gz and deflated .npz cannot be read")
-dataline_uses(libzstd HEADER zstd.h LIBRARY zstd PACKAGE libzstd-dev COST ".zst, and Arrow files, MDS and LitData sets that Zstandard compressed, cannot be read")
-dataline_uses(liblz4 HEADER lz4frame.h LIBRARY lz4 PACKAGE liblz4-dev COST "Arrow files that LZ4 compressed, as Feather's, cannot be read")
+dataline_uses(libzstd HEADER zstd.h LIBRARY zstd PACKAGE libzstd-dev COST ".zst, and Arrow files, MDS and LitData sets that Zstandard compressed, cannot be read, and nothing is written with codec=zstd")
+dataline_uses(liblz4 HEADER lz4frame.h LIBRARY lz4 PACKAGE liblz4-dev COST "Arrow files that LZ4 compressed, as Feather's, cannot be read, and nothing is written with codec=lz4")
 dataline_uses(libjpeg HEADER jpeglib.h LIBRARY jpeg PACKAGE libjpeg62-turbo-dev  # libjpeg-turbo: its partial decoding is needed
   COST "JPEG cannot be decoded")
 dataline_uses(libspng HEADER spng.h LIBRARY spng PACKAGE libspng-dev COST "PNG cannot be decoded")

@@ -7,8 +7,8 @@
 namespace dataline {
 namespace {
 
-constexpr std::array<const WriteFormat*, 5> kWriteFormats = {&kWriteArrow, &kWriteTar, &kWriteTfRecord,
-                                                             &kWriteNpy, &kWriteTokens};
+constexpr std::array<const WriteFormat*, 6> kWriteFormats = {&kWriteArrow,    &kWriteParquet, &kWriteTar,
+                                                             &kWriteTfRecord, &kWriteNpy,     &kWriteTokens};
 
 }  // namespace
 

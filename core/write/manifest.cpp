@@ -56,13 +56,14 @@ std::string fields_text(const std::vector<Field>& fields) {
 
 // The members of a head as text, so that two can be compared.
 struct HeadText {
-  std::string format, shard_bytes, job, fields;
+  std::string format, shard_bytes, job, fields, codec = "none";
 };
 
 Status read_head(JsonReader& json, std::string_view line, HeadText& out) {
   return json.each_member([&](const std::string& key) -> Status {
     if (key == "format") return json.read_string(out.format);
     if (key == "job") return json.read_string(out.job);
+    if (key == "codec") return json.read_string(out.codec);
     const size_t begin = json.byte() - 1;
     DL_RETURN_IF_ERROR(json.skip_value());
     std::string_view value = trim(line.substr(begin, json.byte() - 1 - begin));
@@ -99,8 +100,10 @@ Status read_shard(JsonReader& json, ManifestShard& out, bool& is_shard) {
 }  // namespace
 
 std::string head_line(const ManifestHead& head) {
+  const std::string codec =
+      head.codec == WriteCodec::kNone ? "" : concat(", \"codec\": \"", write_codec_name(head.codec), "\"");
   return concat("{\"set\": 1, \"format\": ", json_text(head.format), ", \"shard_bytes\": ", head.shard_bytes,
-                ", \"fields\": ", fields_text(head.fields), ", \"job\": ", json_text(head.job), "}\n");
+                codec, ", \"fields\": ", fields_text(head.fields), ", \"job\": ", json_text(head.job), "}\n");
 }
 
 std::string shard_line(const ManifestShard& shard) {
@@ -154,6 +157,8 @@ std::string head_difference(const std::string& path, const std::string& found, c
   if (have.fields != want.fields) return concat("its fields are ", have.fields, ", not ", want.fields);
   if (have.shard_bytes != want.shard_bytes)
     return concat("its shard_bytes is ", have.shard_bytes, ", not ", want.shard_bytes);
+  if (have.codec != want.codec)
+    return concat("its codec is ", printable(have.codec), ", not ", printable(want.codec));
   return concat("its job is ", printable(have.job), ", not ", printable(want.job));
 }
 

@@ -1,6 +1,6 @@
 // The manifest of a set: the file `dataline.manifest`, JSON lines that only grow while the set is written.
 //
-//   {"set": 1, "format": "arrow", "shard_bytes": N, "fields": [{"name", "kind", "dtype", "shape", "axes"}], "job": TEXT}
+//   {"set": 1, "format": "arrow", "shard_bytes": N, "codec": "zstd" (where there is one), "fields": [{"name", "kind", "dtype", "shape", "axes"}], "job": TEXT}
 //   {"shard": "part-00000.arrow", "samples": N, "bytes": N, "crc32c": "8 hex digits", "position": TEXT}     one a shard, in order
 //   {"samples": N, "bytes": N, "shards": N}                                                               last: the set is whole
 //
@@ -16,6 +16,7 @@
 
 #include "core/base/field.h"
 #include "core/base/status.h"
+#include "core/write/codec.h"
 
 namespace dataline {
 
@@ -25,6 +26,7 @@ constexpr int64_t kMaxManifestBytes = int64_t{1} << 30;
 struct ManifestHead {
   std::string format;
   int64_t shard_bytes = 0;
+  WriteCodec codec = WriteCodec::kNone;
   std::vector<Field> fields;
   std::string job;
 };

@@ -99,7 +99,7 @@ Status check_only_field(std::string_view format, const std::vector<Field>& field
                ": a set of ", format, " holds one; arrow holds them all");
 }
 
-Result<std::unique_ptr<ShardEncoder>> make_npy(const std::vector<Field>& fields) {
+Result<std::unique_ptr<ShardEncoder>> make_npy(const std::vector<Field>& fields, WriteCodec) {
   DL_RETURN_IF_ERROR(check_only_field("npy", fields));
   const Field& field = fields[0];
   if (field.kind == FieldKind::kRagged) {
@@ -116,7 +116,7 @@ Result<std::unique_ptr<ShardEncoder>> make_npy(const std::vector<Field>& fields)
   return std::unique_ptr<ShardEncoder>(std::make_unique<NpyEncoder>(field, false));
 }
 
-Result<std::unique_ptr<ShardEncoder>> make_tokens(const std::vector<Field>& fields) {
+Result<std::unique_ptr<ShardEncoder>> make_tokens(const std::vector<Field>& fields, WriteCodec) {
   DL_RETURN_IF_ERROR(check_only_field("tokens", fields));
   const Field& field = fields[0];
   if (!dtype_is_integer(field.dtype) || field.shape.size() > 1) {

@@ -12,6 +12,7 @@
 
 #include "core/base/field.h"
 #include "core/base/status.h"
+#include "core/write/codec.h"
 #include "core/write/rows.h"
 #include "core/write/shard_file.h"
 
@@ -31,13 +32,14 @@ class ShardEncoder {
 
 struct WriteFormat {
   std::string_view name, suffix, doc;  // literals
-  // kUnsupported names a field that the format cannot hold. The fields outlive the encoder.
-  Result<std::unique_ptr<ShardEncoder>> (*make)(const std::vector<Field>& fields);
+  // kUnsupported names a field that the format cannot hold. The fields outlive the encoder. `codec`: none, where it takes none.
+  Result<std::unique_ptr<ShardEncoder>> (*make)(const std::vector<Field>& fields, WriteCodec codec);
+  bool takes_codec = false;
 };
 
-extern const WriteFormat kWriteArrow, kWriteTar, kWriteTfRecord, kWriteNpy, kWriteTokens;
+extern const WriteFormat kWriteArrow, kWriteParquet, kWriteTar, kWriteTfRecord, kWriteNpy, kWriteTokens;
 std::span<const WriteFormat* const> write_formats();
 const WriteFormat* find_write_format(std::string_view name);  // null: none
-std::string write_format_names();                             // "arrow, tar, tfrecord, npy, tokens"
+std::string write_format_names();                             // "arrow, parquet, tar, tfrecord, npy, tokens"
 
 }  // namespace dataline

@@ -217,7 +217,7 @@ class TarEncoder final : public ShardEncoder {
   std::string last_key_;
 };
 
-Result<std::unique_ptr<ShardEncoder>> make_tar(const std::vector<Field>& fields) {
+Result<std::unique_ptr<ShardEncoder>> make_tar(const std::vector<Field>& fields, WriteCodec) {
   bool content = false;
   for (const Field& field : fields) {
     content = content || field.name != "key";

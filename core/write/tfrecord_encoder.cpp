@@ -12,6 +12,7 @@
 #include "core/base/simd.h"
 #include "core/source/tfrecord/crc32c.h"
 #include "core/write/shard_encoder.h"
+#include "core/write/whole_numbers.h"
 
 namespace dataline {
 namespace {
@@ -49,28 +50,6 @@ class Message {
  private:
   std::vector<std::byte> bytes_;
 };
-
-uint64_t int_at(DType dtype, const std::byte* at) {
-  switch (dtype) {
-    case DType::kU16:
-      return load_native<uint16_t>(at);
-    case DType::kU32:
-      return load_native<uint32_t>(at);
-    case DType::kI8:
-      return static_cast<uint64_t>(int64_t{load_native<int8_t>(at)});
-    case DType::kI16:
-      return static_cast<uint64_t>(int64_t{load_native<int16_t>(at)});
-    case DType::kI32:
-      return static_cast<uint64_t>(int64_t{load_native<int32_t>(at)});
-    case DType::kU64:
-    case DType::kI64:
-      return load_native<uint64_t>(at);
-    case DType::kBool:
-      return *at == std::byte{0} ? 0 : 1;
-    default:
-      return load_native<uint8_t>(at);
-  }
-}
 
 class TfRecordEncoder final : public ShardEncoder {
  public:
@@ -132,7 +111,7 @@ class TfRecordEncoder final : public ShardEncoder {
     if (kind == ListKind::kInts) {
       const int64_t each = dtype_bytes(field.dtype);
       for (size_t at = 0; at < cell.size(); at += static_cast<size_t>(each))
-        values_.varint(int_at(field.dtype, cell.data() + at));
+        values_.varint(whole_number_at(field.dtype, cell.data() + at));
     } else {
       values_.append(cell);
     }
@@ -172,7 +151,7 @@ class TfRecordEncoder final : public ShardEncoder {
   Message example_, features_, values_;
 };
 
-Result<std::unique_ptr<ShardEncoder>> make_tfrecord(const std::vector<Field>& fields) {
+Result<std::unique_ptr<ShardEncoder>> make_tfrecord(const std::vector<Field>& fields, WriteCodec) {
   for (const Field& field : fields) {
     const bool other_float = field.dtype == DType::kF16 || field.dtype == DType::kBf16 ||
                              field.dtype == DType::kF64 || field.dtype == DType::kC64 ||

@@ -19,7 +19,28 @@ struct Target {
   const WriteFormat* format = nullptr;
   std::string path;
   int64_t shard_bytes = kDefaultShardBytes;
+  WriteCodec codec = WriteCodec::kNone;
 };
+
+Status read_key(const UriKey& key, Target& out) {
+  if (key.key == "shard_bytes") {
+    const std::optional<int64_t> bytes = parse_size(key.value);
+    if (bytes && *bytes >= 1 && *bytes <= kMaxShardBytes) {
+      out.shard_bytes = *bytes;
+      return Status::ok();
+    }
+    return uri_error(key.value_column, "shard_bytes: expected a size from 1 to ", kMaxShardBytes,
+                     ", as 256MiB, got '", key.value, "'");
+  }
+  if (key.key != "codec" || !out.format->takes_codec) {
+    return uri_error(key.column, "unknown key '", key.key, "', a set of ", out.format->name,
+                     " has: shard_bytes", out.format->takes_codec ? ", codec" : "");
+  }
+  const std::optional<WriteCodec> codec = find_write_codec(key.value);
+  if (!codec) return uri_error(key.value_column, "codec: expected none, lz4 or zstd, got '", key.value, "'");
+  out.codec = *codec;
+  return check_write_codec(*codec);
+}
 
 Result<Target> read_target(std::string_view text) {
   DL_ASSIGN_OR_RETURN(const Uri uri, parse_uri(text));
@@ -35,16 +56,7 @@ Result<Target> read_target(std::string_view text) {
   out.path = uri.paths.front().path;
   if (out.path.empty() || out.path.find('\0') != std::string::npos)
     return uri_error(uri.paths.front().column, "expected the path of the directory to make");
-  for (const UriKey& key : uri.keys) {
-    if (key.key != "shard_bytes")
-      return uri_error(key.column, "unknown key '", key.key, "', a set that is written has: shard_bytes");
-    const std::optional<int64_t> bytes = parse_size(key.value);
-    if (!bytes || *bytes < 1 || *bytes > kMaxShardBytes) {
-      return uri_error(key.value_column, "shard_bytes: expected a size from 1 to ", kMaxShardBytes,
-                       ", as 256MiB, got '", key.value, "'");
-    }
-    out.shard_bytes = *bytes;
-  }
+  for (const UriKey& key : uri.keys) DL_RETURN_IF_ERROR(read_key(key, out));
   return out;
 }
 
@@ -71,9 +83,10 @@ Result<std::unique_ptr<Writer>> Writer::create(std::string_view uri, std::vector
         ": all rows of a dense field have one shape: resize them to one, or write the encoded bytes");
   }
   DL_RETURN_IF_ERROR(check_host_fields(fields, "writer"));
-  ManifestHead head{std::string(target.format->name), target.shard_bytes, std::move(fields), std::move(job)};
+  ManifestHead head{std::string(target.format->name), target.shard_bytes, target.codec, std::move(fields),
+                    std::move(job)};
   // Before anything is made on the disk.
-  if (const auto made = target.format->make(head.fields); !made.is_ok()) return made.status();
+  if (const auto made = target.format->make(head.fields, head.codec); !made.is_ok()) return made.status();
   DL_ASSIGN_OR_RETURN(OutputDirectory directory, OutputDirectory::open(target.path));
   std::unique_ptr<Writer> writer(new Writer(std::move(directory), std::move(head), *target.format, nullptr));
   DL_RETURN_IF_ERROR(writer->resume());
@@ -82,7 +95,7 @@ Result<std::unique_ptr<Writer>> Writer::create(std::string_view uri, std::vector
 
 Status Writer::resume() {
   ThreadLock lock(mutex_);
-  DL_ASSIGN_OR_RETURN(encoder_, format_.make(head_->fields));
+  DL_ASSIGN_OR_RETURN(encoder_, format_.make(head_->fields, head_->codec));
   DL_ASSIGN_OR_RETURN(const WrittenShards written, find_written_shards(directory_, *head_, format_.suffix));
   const std::string path = directory_.path_of(kManifestName);
   DL_ASSIGN_OR_RETURN(AppendFile manifest, AppendFile::open(path, written.manifest_bytes));

@@ -32,8 +32,8 @@ struct WriterCounts {
 
 class Writer {
  public:
-  // `uri`: FORMAT:PATH[?shard_bytes=SIZE]. `job` says what the set is made of: another job does not go on with it.
-  // kBadUri, kUnsupported (a field that the format does not hold), kInvalidArgument (fields), kWrongState (PATH exists, or is being
+  // `uri`: FORMAT:PATH[?shard_bytes=SIZE&codec=none|lz4|zstd]. `job` says what the set is made of: another job does not go on with it.
+  // kBadUri, kUnsupported (a field that the format does not hold, a codec that this build lacks), kInvalidArgument (fields), kWrongState (PATH exists, or is being
   // written), kStateRefused (PATH.partial is another job's), kCorrupt (its manifest), and those of files.
   static Result<std::unique_ptr<Writer>> create(std::string_view uri, std::vector<Field> fields,
                                                 std::string job);

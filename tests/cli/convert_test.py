@@ -54,6 +54,25 @@ class Convert(ShellTest):
         flat = b"".join(i.to_bytes(2, "little") * (i % 5) for i in range(50))
         self.assertEqual(self.ok("cat", "tokens:words?length=3&stride=3", "--field", "x"), flat[: len(flat) // 6 * 6 - (0 if len(flat) % 6 else 6)])
 
+    def test_a_parquet_set_has_a_footer_a_shard_and_is_read_by_the_plug_in(self):
+        self.ok("convert", self.numbers(), "parquet:out", "--shard-bytes", "4KiB")
+        head, *shards, end = self.manifest("out")
+        self.assertEqual((head["format"], end["samples"]), ("parquet", 1000))
+        for shard in shards:
+            data = self.read(f"out/{shard['shard']}")
+            self.assertEqual((data[:4], data[-4:], len(data)), (b"PAR1", b"PAR1", shard["bytes"]))
+            self.assertIn(b"ARROW:schema", data[-8 - int.from_bytes(data[-8:-4], "little"):])
+        self.fails(2, "info", "parquet:out", says="parquet: is read by the plug-in libdataline-parquet.so")
+
+    def test_a_codec_is_a_flag(self):
+        uri = self.numbers()
+        for codec in ("lz4", "zstd"):
+            self.ok("convert", uri, f"arrow:{codec}", "--codec", codec, "--shard-bytes", "4KiB")
+            self.same(uri, f"arrow:{codec}", "data")
+            self.assertEqual(self.manifest(codec)[0]["codec"], codec)
+        self.fails(2, "convert", uri, "tar:out", "--codec", "zstd", says="unknown key 'codec', a set of tar has: shard_bytes")
+        self.fails(2, "convert", uri, "arrow:out", "--codec", "gzip", says="codec: expected none, lz4 or zstd, got 'gzip'")
+
     def test_the_manifest_counts_every_shard(self):
         self.ok("convert", self.numbers(), "arrow:out", "--shard-bytes", "4KiB")
         head, *shards, end = self.manifest("out")
@@ -190,7 +209,7 @@ class Convert(ShellTest):
     def test_a_wrong_command_line_is_status_2_and_marked(self):
         uri = self.numbers()
         for words, text in ((("convert", uri), "convert needs a URI and a target"),
-                            (("convert", uri, "idx:out"), "'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens"),
+                            (("convert", uri, "idx:out"), "'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"),
                             (("convert", uri, "arrow:out", "--shard-bytes", "x"), "shard_bytes: expected a size"),
                             (("convert", uri, "arrow:out", "--start-step", "3"), "convert takes no --start-step"),
                             (("convert", uri, "arrow:out", "more"), "'more' is one word too many")):

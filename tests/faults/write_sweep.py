@@ -137,7 +137,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dataline-writes-") as name:
         sweep = Sweep(shell, shim, pathlib.Path(name))
         todo, truths = [], {}
-        for form in ("arrow", "npy", "tfrecord"):
+        for form in ("arrow", "npy", "parquet", "tfrecord"):
             truths[form], counts = sweep.clean(form)
             for kind, numbers in ERRNOS.items():
                 modes = [f"{number}:{mode}" for number in numbers for mode in ("once", "ever")] + ["0:kill"]

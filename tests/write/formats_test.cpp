@@ -1,18 +1,9 @@
 // Rows that are written come back: in each format, all kinds of fields, and what a format does not hold is refused by name.
 // SPDX-License-Identifier: Apache-2.0
-#include <numeric>
-
 #include "tests/write/sets.h"
 
 namespace dataline::testing {
 namespace {
-
-template <typename T>
-std::vector<T> counting(size_t count) {
-  std::vector<T> out(count);
-  std::iota(out.begin(), out.end(), static_cast<T>(1));
-  return out;
-}
 
 const std::string kJpeg = "\xFF\xD8\xFF jpeg", kPng = "\x89PNG\r\n\x1A\n png";
 const std::string kWebp = std::string("RIFF\0\0\0\0WEBP", 12);
@@ -65,11 +56,34 @@ TEST_F(Sets, ArrowHoldsEveryKindOfFieldAsItIs) {
       ragged("tokens", DL_DTYPE_I32, {2, 0, 1, 3, 0}, counting<int32_t>(6)),
       ragged("boxes", DL_DTYPE_F32, {1, 2, 0, 0, 1}, counting<float>(16), {2, 2}),
       ragged("flags", DL_DTYPE_BOOL, {1, 3, 0, 2, 1}, std::vector<uint8_t>{1, 0, 1, 1, 0, 0, 1})};
-  for (const int64_t step : {1, 2, 5}) {
-    const auto got = through("arrow:" + path("set" + std::to_string(step)), columns, 5, step);
-    ASSERT_EQ(got.size(), columns.size());
-    for (size_t f = 0; f < columns.size(); ++f) expect_same(got[f], columns[f]);
-    EXPECT_EQ(got[2].axes, "NHWC");
+  for (const char* codec : {"none", "lz4", "zstd"}) {
+    for (const int64_t step : {1, 2, 5}) {
+      const std::string set = "arrow:" + path(codec + std::to_string(step));
+      const auto got = through(set + "?codec=" + codec, columns, 5, step);
+      ASSERT_EQ(got.size(), columns.size());
+      for (size_t f = 0; f < columns.size(); ++f) expect_same(got[f], columns[f]);
+      EXPECT_EQ(got[2].axes, "NHWC");
+    }
+  }
+}
+
+TEST_F(Sets, ACodecMakesASetSmallerAndItsManifestSaysWhich) {
+  const Columns columns = {texts("text", std::vector<std::string>(2000, "the same text again and again")),
+                           dense("x", DL_DTYPE_F64, {}, std::vector<double>(2000, 1.5))};
+  for (const std::string format : {"arrow", "parquet"}) {
+    std::vector<uintmax_t> bytes;
+    for (const std::string codec : {"none", "lz4", "zstd"}) {
+      const std::string name = format + codec;
+      TestWriter writer(format + ":" + path(name) + "?codec=" + codec, columns);
+      ASSERT_EQ(writer.append(columns, 0, 2000).status, DL_OK);
+      ASSERT_EQ(writer.finish().status, DL_OK);
+      bytes.push_back(std::filesystem::file_size(path(name + "/part-00000." + format)));
+      const bool said = read_file(path(name + "/dataline.manifest")).find("\"codec\": \"" + codec + "\"") !=
+                        std::string::npos;
+      EXPECT_EQ(said, codec != "none") << name;
+    }
+    EXPECT_LT(bytes[1] * 2, bytes[0]) << format;
+    EXPECT_LT(bytes[2] * 2, bytes[0]) << format;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,13 @@ Column ragged(const std::string& name, int32_t dtype, const std::vector<int64_t>
 }
 
 using Columns = std::vector<Column>;
+
+template <typename T>
+std::vector<T> counting(size_t count) {
+  std::vector<T> out(count);
+  std::iota(out.begin(), out.end(), static_cast<T>(1));
+  return out;
+}
 
 struct Written {
   dl_status status = DL_OK;

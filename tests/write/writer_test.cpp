@@ -163,6 +163,9 @@ TEST_F(WriterSets, AnotherJobDoesNotGoOnWithFinishedShards) {
             std::string::npos);
   EXPECT_NE(refused("arrow:" + path("set"), numbers(0), "job 1").find("its shard_bytes is 1, not 268435456"),
             std::string::npos);
+  EXPECT_NE(refused(uri() + "&codec=none", numbers(0), "job 2").find("its job is"), std::string::npos);
+  EXPECT_NE(refused(uri() + "&codec=lz4", numbers(0), "job 1").find("its codec is 'none', not 'lz4'"),
+            std::string::npos);
   EXPECT_NE(
       refused(uri(), {dense("y", DL_DTYPE_I64, {}, std::vector<int64_t>{})}, "job 1").find("its fields are"),
       std::string::npos);
@@ -271,12 +274,15 @@ TEST_F(WriterSets, TargetsThatAreNoneAreRefusedByColumn) {
   for (const Case& wrong :
        {Case{"out", DL_ERR_BAD_URI, "a format is needed before the path"},
         Case{"idx:out", DL_ERR_BAD_URI,
-             "'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens"},
+             "'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"},
         Case{"arrow:a,b", DL_ERR_BAD_URI, "expected one path"},
         Case{"arrow:x=a", DL_ERR_BAD_URI, "expected one path"},
         Case{"arrow:out?shard_bytes=0", DL_ERR_BAD_URI, "expected a size from 1"},
         Case{"arrow:out?shard_bytes=many", DL_ERR_BAD_URI, "got 'many'"},
-        Case{"arrow:out?codec=zstd", DL_ERR_BAD_URI, "unknown key 'codec'"},
+        Case{"arrow:out?level=3", DL_ERR_BAD_URI,
+             "unknown key 'level', a set of arrow has: shard_bytes, codec"},
+        Case{"tar:out?codec=zstd", DL_ERR_BAD_URI, "unknown key 'codec', a set of tar has: shard_bytes"},
+        Case{"parquet:out?codec=gzip", DL_ERR_BAD_URI, "codec: expected none, lz4 or zstd, got 'gzip'"},
         Case{"arrow:no/such/folder/out", DL_ERR_NOT_FOUND, "no/such/folder/out.partial"}}) {
     const TestWriter writer(wrong.uri, numbers(0));
     EXPECT_EQ(writer.made.status, wrong.status) << wrong.uri << ": " << writer.made.error.message;
@@ -305,12 +311,13 @@ TEST_F(WriterSets, AManifestThatIsNoneIsRefusedByLine) {
 }
 
 TEST(Writers, TheFormatsAreListed) {
-  ASSERT_EQ(dl_writer_format_count(), 5);
+  ASSERT_EQ(dl_writer_format_count(), 6);
   EXPECT_STREQ(dl_writer_format_name(0), "arrow");
-  EXPECT_STREQ(dl_writer_format_name(2), "tfrecord");
+  EXPECT_STREQ(dl_writer_format_name(1), "parquet");
+  EXPECT_STREQ(dl_writer_format_name(3), "tfrecord");
   EXPECT_NE(dl_writer_format_doc(1), nullptr);
-  EXPECT_STREQ(dl_writer_format_name(4), "tokens");
-  EXPECT_EQ(dl_writer_format_name(5), nullptr);
+  EXPECT_STREQ(dl_writer_format_name(5), "tokens");
+  EXPECT_EQ(dl_writer_format_name(6), nullptr);
   EXPECT_EQ(dl_writer_format_doc(-1), nullptr);
 }
 

@@ -8,7 +8,7 @@
 
 Writes rows as a set: a directory of shards and a manifest, which `Dataset` opens by the same `FORMAT:PATH`.
 
-- `uri`: `"FORMAT:PATH[?shard_bytes=SIZE]"`; [`writer_formats_table`](@ref) has the formats.
+- `uri`: `"FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]"`; [`writer_formats_table`](@ref) has the formats.
 - `fields`: what a row has, as a [`Reader`](@ref) takes it, `(image = (UInt8, 28, 28), label = Int64, text = Ragged{UInt8})`, or
   the fields of a dataset, `fields(dataset)`. `axes = (image = "WHC",)` names a row's dims, as for a [`Dataset`](@ref).
 - `job`: says what the set is made of.

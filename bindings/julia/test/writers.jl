@@ -65,7 +65,7 @@ end
     path = set_path()
     unknown = thrown(() -> Writer("idx:" * path, (x = Int64,)))
     @test (unknown.code, unknown.column) == (Dataline.ERR_BAD_URI, 1)
-    @test occursin("'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens", unknown.message)
+    @test occursin("'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens", unknown.message)
     @test code_of(() -> Writer("tfrecord:" * path, (x = Float64,))) == Dataline.ERR_UNSUPPORTED
     @test code_of(() -> Writer("arrow:" * path, NamedTuple())) == Dataline.ERR_INVALID_ARGUMENT
     @test code_of(() -> Writer("arrow:" * path, (x = String,))) == Dataline.ERR_UNSUPPORTED
@@ -109,6 +109,6 @@ end
 
 @testset "formats that are written are the library's" begin
     table = Dataline.writer_formats_table()
-    @test [format.name for format in table] == ["arrow", "tar", "tfrecord", "npy", "tokens"]
+    @test [format.name for format in table] == ["arrow", "parquet", "tar", "tfrecord", "npy", "tokens"]
     @test all(format -> !isempty(format.doc), table)
 end

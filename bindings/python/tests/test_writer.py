@@ -172,7 +172,7 @@ def test_what_cannot_be_stored_is_refused_and_the_writer_goes_on(tmp_path: Path)
 def test_targets_that_are_none_are_refused(tmp_path: Path) -> None:
     fields = {"x": np.zeros(0)}
     with pytest.raises(
-        dataline.CallError, match="'idx' is not written, formats are arrow, tar, tfrecord, npy, tokens"
+        dataline.CallError, match="'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"
     ) as caught:
         dataline.Writer(f"idx:{tmp_path}/set", fields)
     assert caught.value.column == 1

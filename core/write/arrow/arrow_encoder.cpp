@@ -1,4 +1,4 @@
-// The format `arrow`: an IPC file a shard, uncompressed, which is read from its mapping without a copy.
+// The format `arrow`: an IPC file a shard, which is read from its mapping without a copy where it is not compressed.
 //
 // Rows are gathered column by column in memory until a record batch is full, then written as one. Each buffer begins at a multiple
 // of 64 bytes in the file.
@@ -66,7 +66,7 @@ class ColumnRows {
       dim = 1;
     }
     int64_t length = items_;
-    const bool tensor = !ragged_ && !field_.shape.empty() && field_.axes.size() == field_.shape.size();
+    const bool tensor = is_arrow_tensor(field_);
     const size_t lists = tensor ? 1 : field_.shape.size() - dim;
     for (size_t l = 0; l < lists; ++l) {
       nodes.push_back({length});
@@ -101,7 +101,8 @@ class ColumnRows {
 
 class ArrowEncoder final : public ShardEncoder {
  public:
-  explicit ArrowEncoder(const std::vector<Field>& fields) : fields_(fields) {
+  ArrowEncoder(const std::vector<Field>& fields, WriteCodec codec)
+      : fields_(fields), compressor_(codec, Compressor::Form::kFrame) {
     columns_.reserve(fields.size());
     for (const Field& field : fields) columns_.emplace_back(field);
   }
@@ -152,6 +153,8 @@ class ArrowEncoder final : public ShardEncoder {
     std::vector<ArrowNodeCounts> nodes;
     std::vector<Bytes> buffers;
     for (const ColumnRows& column : columns_) column.describe(rows_, nodes, buffers);
+    std::vector<std::vector<std::byte>> compressed;
+    DL_RETURN_IF_ERROR(compress(buffers, compressed));
     std::vector<ArrowBufferPlace> places;
     int64_t body_bytes = 0;
     for (const Bytes& buffer : buffers) {
@@ -160,10 +163,31 @@ class ArrowEncoder final : public ShardEncoder {
       body_bytes += bytes + padding(bytes);
     }
     const int64_t offset = file.bytes();
-    const std::vector<std::byte> metadata = arrow_batch_message(rows_, nodes, places, body_bytes);
+    const std::vector<std::byte> metadata =
+        arrow_batch_message(rows_, nodes, places, body_bytes, compressor_.codec());
     DL_RETURN_IF_ERROR(message(metadata, buffers, body_bytes, file));
     batches_.push_back({offset, static_cast<int32_t>(file.bytes() - offset - body_bytes), body_bytes});
     clear();
+    return Status::ok();
+  }
+
+  // Each buffer becomes its length and a frame; -1 and its bytes where a frame is no smaller; an empty one stays empty.
+  Status compress(std::vector<Bytes>& buffers, std::vector<std::vector<std::byte>>& out) {
+    if (compressor_.codec() == WriteCodec::kNone) return Status::ok();
+    out.resize(buffers.size());
+    for (size_t b = 0; b < buffers.size(); ++b) {
+      if (buffers[b].empty()) continue;
+      int64_t length = std::ssize(buffers[b]);
+      out[b].resize(sizeof length);
+      DL_RETURN_IF_ERROR(compressor_.compress(buffers[b], out[b]));
+      if (out[b].size() >= sizeof length + buffers[b].size()) {
+        length = -1;
+        out[b].resize(sizeof length);
+        out[b].insert(out[b].end(), buffers[b].begin(), buffers[b].end());
+      }
+      std::memcpy(out[b].data(), &length, sizeof length);
+      buffers[b] = out[b];
+    }
     return Status::ok();
   }
 
@@ -190,21 +214,23 @@ class ArrowEncoder final : public ShardEncoder {
   const std::vector<Field>& fields_;
   std::vector<ColumnRows> columns_;
   std::vector<ArrowFileBlock> batches_;
+  Compressor compressor_;
   int64_t rows_ = 0;  // gathered
 };
 
-Result<std::unique_ptr<ShardEncoder>> make_arrow(const std::vector<Field>& fields) {
+Result<std::unique_ptr<ShardEncoder>> make_arrow(const std::vector<Field>& fields, WriteCodec codec) {
   DL_RETURN_IF_ERROR(check_arrow_fields(fields));
-  return std::unique_ptr<ShardEncoder>(std::make_unique<ArrowEncoder>(fields));
+  return std::unique_ptr<ShardEncoder>(std::make_unique<ArrowEncoder>(fields, codec));
 }
 
 }  // namespace
 
-constinit const WriteFormat kWriteArrow{
-    .name = "arrow",
-    .suffix = ".arrow",
-    .doc =
-        "Arrow IPC files (Feather 2), uncompressed: read where they are mapped, and by every Arrow library",
-    .make = make_arrow};
+constinit const WriteFormat kWriteArrow{.name = "arrow",
+                                        .suffix = ".arrow",
+                                        .doc =
+                                            "Arrow IPC files (Feather 2): read where they are mapped if they "
+                                            "are not compressed, and by every Arrow library",
+                                        .make = make_arrow,
+                                        .takes_codec = true};
 
 }  // namespace dataline

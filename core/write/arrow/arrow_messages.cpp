@@ -6,6 +6,7 @@
 
 #include "core/write/arrow/flat_writer.h"
 #include "core/write/rows.h"
+#include "core/write/whole_numbers.h"
 
 namespace dataline {
 namespace {
@@ -25,9 +26,6 @@ enum TypeNumber : uint64_t {
 };
 
 bool is_float(DType dtype) { return dtype == DType::kF16 || dtype == DType::kF32 || dtype == DType::kF64; }
-bool is_signed(DType dtype) {
-  return dtype == DType::kI8 || dtype == DType::kI16 || dtype == DType::kI32 || dtype == DType::kI64;
-}
 
 TypeNumber type_of_values(DType dtype) {
   return dtype == DType::kBool ? kBoolType : is_float(dtype) ? kFloatType : kIntType;
@@ -41,10 +39,6 @@ std::string tensor_metadata(const Field& field) {
     names += (d == 0 ? "\"" : ", \"") + std::string(1, field.axes[d]) + "\"";
   }
   return "{\"shape\": [" + shape + "], \"dim_names\": [" + names + "]}";
-}
-
-bool is_tensor(const Field& field) {
-  return field.kind == FieldKind::kDense && !field.shape.empty() && field.axes.size() == field.shape.size();
 }
 
 class SchemaWriter {
@@ -70,7 +64,7 @@ class SchemaWriter {
   size_t outermost(const Field& field) {
     if (is_bytes(field)) return node(field.name, kLargeBinaryType, 0, field, 0);
     if (field.kind == FieldKind::kRagged) return node(field.name, kLargeListType, 0, field, 1);
-    if (is_tensor(field)) {
+    if (is_arrow_tensor(field)) {
       int64_t values = 1;
       for (const int64_t dim : field.shape) values *= dim;
       return node(field.name, kFixedSizeListType, values, field, field.shape.size(), true);
@@ -111,7 +105,7 @@ class SchemaWriter {
     switch (type) {
       case kIntType:
         flat_.table({Flat::number(0, 4, static_cast<uint64_t>(8 * dtype_bytes(dtype))),
-                     Flat::number(1, 1, is_signed(dtype) ? 1 : 0)});
+                     Flat::number(1, 1, is_signed_dtype(dtype) ? 1 : 0)});
         break;
       case kFloatType:
         flat_.table({Flat::number(0, 2, dtype == DType::kF16 ? 0 : dtype == DType::kF32 ? 1 : 2)});
@@ -157,6 +151,10 @@ size_t begin_message(Flat& flat, Kind kind, int64_t body_bytes) {
 
 }  // namespace
 
+bool is_arrow_tensor(const Field& field) {
+  return field.kind == FieldKind::kDense && !field.shape.empty() && field.axes.size() == field.shape.size();
+}
+
 Status check_arrow_fields(const std::vector<Field>& fields) {
   for (const Field& field : fields) {
     if (field.dtype == DType::kBf16 || field.dtype == DType::kC64 || field.dtype == DType::kC128) {
@@ -167,7 +165,7 @@ Status check_arrow_fields(const std::vector<Field>& fields) {
     int64_t values = 1;
     for (const int64_t dim : field.shape) {
       if (dim >= 0) values *= dim;
-      if (dim > INT32_MAX || (is_tensor(field) && values > INT32_MAX)) {
+      if (dim > INT32_MAX || (is_arrow_tensor(field) && values > INT32_MAX)) {
         return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
                      ", Arrow's lists of fixed size hold at most ", INT32_MAX, " values");
       }
@@ -184,12 +182,21 @@ std::vector<std::byte> arrow_schema_message(const std::vector<Field>& fields) {
 }
 
 std::vector<std::byte> arrow_batch_message(int64_t rows, const std::vector<ArrowNodeCounts>& nodes,
-                                           const std::vector<ArrowBufferPlace>& buffers, int64_t body_bytes) {
+                                           const std::vector<ArrowBufferPlace>& buffers, int64_t body_bytes,
+                                           WriteCodec codec) {
   Flat flat;
   const size_t header = begin_message(flat, kBatchHeader, body_bytes);
+  const bool plain = codec == WriteCodec::kNone;
   const std::vector<size_t> places =
-      flat.table({Flat::number(0, 8, static_cast<uint64_t>(rows)), Flat::reference(1), Flat::reference(2)});
+      plain ? flat.table(
+                  {Flat::number(0, 8, static_cast<uint64_t>(rows)), Flat::reference(1), Flat::reference(2)})
+            : flat.table({Flat::number(0, 8, static_cast<uint64_t>(rows)), Flat::reference(1),
+                          Flat::reference(2), Flat::reference(3)});
   flat.point(header, flat.last_table());
+  if (!plain) {
+    flat.table({Flat::number(0, 1, codec == WriteCodec::kLz4 ? 0 : 1)});
+    flat.point(places[3], flat.last_table());
+  }
   flat.point(places[1], flat.vector(nodes.size(), 8));
   for (const ArrowNodeCounts& node : nodes) {
     flat.put(node.length);

@@ -9,6 +9,7 @@
 
 #include "core/base/field.h"
 #include "core/base/status.h"
+#include "core/write/codec.h"
 
 namespace dataline {
 
@@ -26,12 +27,15 @@ struct ArrowBufferPlace {
 };
 
 // What the fields are in Arrow: scalars as values, dims as lists of fixed size (as arrow.fixed_shape_tensor where the axes are
-// known), bytes as large_binary, other ragged fields as large_list. As dl_batch_arrow has them. kUnsupported: a dtype that Arrow lacks.
+// known: is_arrow_tensor), bytes as large_binary, other ragged fields as large_list. As dl_batch_arrow has them. kUnsupported: a dtype
+// that Arrow lacks.
+bool is_arrow_tensor(const Field& field);
 Status check_arrow_fields(const std::vector<Field>& fields);
 
 std::vector<std::byte> arrow_schema_message(const std::vector<Field>& fields);
 std::vector<std::byte> arrow_batch_message(int64_t rows, const std::vector<ArrowNodeCounts>& nodes,
-                                           const std::vector<ArrowBufferPlace>& buffers, int64_t body_bytes);
+                                           const std::vector<ArrowBufferPlace>& buffers, int64_t body_bytes,
+                                           WriteCodec codec);
 std::vector<std::byte> arrow_footer(const std::vector<Field>& fields,
                                     const std::vector<ArrowFileBlock>& batches);
 

@@ -16,8 +16,8 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Writes `FORMAT:PATH[?shard_bytes=SIZE]`, which Dataset opens by `FORMAT:PATH`; writer_format_table() lists the formats. Until
-// finish the set is PATH.partial, so that PATH is a whole set or is not there. A Writer that goes without finish leaves the
+// Writes `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`, which Dataset opens by `FORMAT:PATH`; writer_format_table() lists the
+// formats. Until finish the set is PATH.partial, so that PATH is a whole set or is not there. A Writer that goes without finish leaves the
 // finished shards in PATH.partial; one with the same arguments goes on behind the last of them.
 //
 // append, finish and info: any thread, also at once. An unstable part of dataline.h: it may still change in a minor release.

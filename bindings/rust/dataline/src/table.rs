@@ -315,7 +315,7 @@ unsafe fn storage_at<'a>(extensions: *const sys::dl_extensions, index: i32) -> O
 ///
 /// ```
 /// let names: Vec<_> = dataline::writer_formats_table().iter().map(|format| format.name).collect();
-/// assert_eq!(names, ["arrow", "tar", "tfrecord", "npy", "tokens"]);
+/// assert_eq!(names, ["arrow", "parquet", "tar", "tfrecord", "npy", "tokens"]);
 /// ```
 #[must_use]
 pub fn writer_formats_table() -> Vec<WriterFormatInfo> {

@@ -59,10 +59,10 @@ pub struct WriterInfo {
 }
 
 impl Writer {
-    /// Begins a set, or goes on with one. `uri` is `FORMAT:PATH[?shard_bytes=SIZE]`, with a format of
+    /// Begins a set, or goes on with one. `uri` is `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`, with a format of
     /// [`writer_formats_table`](crate::writer_formats_table). `fields` are those of one sample, also of a dataset
     /// ([`Dataset::fields`](crate::Dataset::fields)). `job` says what the set is made of: a `PATH.partial` with finished shards of
-    /// another job, other fields or another `shard_bytes` is refused.
+    /// another job, other fields, another `shard_bytes` or `codec` is refused.
     ///
     /// # Errors
     /// [`BadUri`](crate::Code::BadUri) with its column, [`Unsupported`](crate::Code::Unsupported) (a field that the format does

@@ -1,0 +1,15 @@
+// The checksum of a page: CRC-32, as gzip has it.
+// Threads: plain functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/bytes.h"
+
+namespace dataline {
+
+// Of bytes that come after those whose checksum is `crc` (0: none).
+uint32_t extend_page_crc(uint32_t crc, Bytes bytes);
+
+}  // namespace dataline
