@@ -30,10 +30,11 @@ Schema folder_schema(const FolderOptions& options, int64_t largest_bytes) {
 
 // All files in one block (io=memory); file i starts at begin[i].
 struct LoadedFiles {
-  explicit LoadedFiles(std::pmr::memory_resource* memory) : begin(memory) {}
+  explicit LoadedFiles(std::pmr::memory_resource* memory) : begin(memory), stamps(memory) {}
   Block block;
   std::pmr::vector<int64_t> begin;
-  std::map<int64_t, Status> bad;  // files that could not be read
+  std::pmr::vector<uint64_t> stamps;  // of what was loaded
+  std::map<int64_t, Status> bad;      // files that could not be read
 };
 
 class Folder final : public Source {
@@ -86,7 +87,7 @@ class Folder final : public Source {
  private:
   void make_labels(const FolderOptions& options);
   Result<FileHandle> open_file(int64_t index) const;
-  Status read_file(int64_t index, int64_t bytes, std::byte* out) const;
+  Status read_file(int64_t index, int64_t bytes, std::byte* out, uint64_t* stamp = nullptr) const;
   Status size_error(std::string_view path, int64_t now, int64_t listed) const;
   Status load_file(int64_t index);
   void locate_image(Run& run, int64_t row, std::byte*& scratch) const;
@@ -142,7 +143,7 @@ Status Folder::size_error(std::string_view path, int64_t now, int64_t listed) co
 }
 
 // Reads the first `bytes` of the file, at most its listed size, into `out`.
-Status Folder::read_file(int64_t index, int64_t bytes, std::byte* out) const {
+Status Folder::read_file(int64_t index, int64_t bytes, std::byte* out, uint64_t* stamp) const {
   PathBuffer path;
   std::string_view name = index_->paths.get(index, path);
   DL_ASSIGN_OR_RETURN(FileHandle file, root_.open_file(path.data(), links_));
@@ -159,6 +160,7 @@ Status Folder::read_file(int64_t index, int64_t bytes, std::byte* out) const {
   // A file that is truncated during the read may yield zeros instead of a short read.
   DL_ASSIGN_OR_RETURN(const FileFacts now, file.facts(root_.path_of(name)));
   if (now.bytes != listed) return size_error(name, now.bytes, listed);
+  if (stamp != nullptr) *stamp = stamp_of(now);
   if (now.changed_ns == file.changed_ns()) return Status::ok();
   return error(Code::kChanged, root_.path_of(name), ": was modified while it was read");
 }
@@ -208,6 +210,7 @@ void Folder::advise(std::span<const int64_t> indices) const {
 }
 
 std::optional<uint64_t> Folder::stamp(int64_t index) const {
+  if (loaded_) return loaded_->stamps[static_cast<size_t>(index)];
   PathBuffer path;
   const Result<FileFacts> facts = root_.look_at(index_->paths.get(index, path).data(), links_);
   if (!facts.is_ok()) return std::nullopt;
@@ -222,7 +225,8 @@ bool Folder::cached(int64_t index) const {
 
 Status Folder::load_file(int64_t index) {
   std::byte* out = loaded_->block.data() + loaded_->begin[static_cast<size_t>(index)];
-  Status status = read_file(index, index_->file_bytes(index), out);
+  Status status =
+      read_file(index, index_->file_bytes(index), out, &loaded_->stamps[static_cast<size_t>(index)]);
   // A lack of resources or an I/O error is not the file's fault and must not make it a bad sample for good.
   if (status.is_ok() || is_machine_failure(status) || status.code() == Code::kIo) return status;
   loaded_->bad.emplace(index, std::move(status));
@@ -232,6 +236,7 @@ Status Folder::load_file(int64_t index) {
 Status Folder::load(const OpenContext& context) {
   LoadedFiles loaded(&index_->resource);
   loaded.begin.reserve(static_cast<size_t>(count()));
+  loaded.stamps.resize(static_cast<size_t>(count()));
   int64_t bytes = 0;
   for (int64_t i = 0; i < count(); ++i) {
     loaded.begin.push_back(bytes);

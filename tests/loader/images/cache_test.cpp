@@ -111,6 +111,23 @@ TEST_P(CachedImages, OfFilesThatAreWrittenToAreMadeAnew) {
   EXPECT_EQ(stream(cached(job)), expected);
 }
 
+// Of a set that is loaded when it is opened, what counts is what was loaded, not what lies there now.
+TEST_P(CachedImages, OfASetInMemoryAreKeptForTheFilesThatWereLoaded) {
+  const Settings job =
+      with(kJob, {{"transform", "image: decode, resize(32), random_crop(24)"}, {"num_workers", GetParam()}});
+  const std::vector<std::string> before = stream(job);
+  {
+    const Dataset loaded = dataset({{"io", "memory"}});
+    for (const int64_t i : {3, 8}) {
+      std::string other = set_.file(i + 15);  // the same size of image, another quality
+      other.resize(fs::file_size(path(i)));
+      write(i, other);
+    }
+    EXPECT_EQ(stream_of(make_loader(loaded, cached(job))), before);
+  }
+  EXPECT_EQ(stream(cached(job)), stream(job)) << "nothing of the old files was kept for the new ones";
+}
+
 TEST_P(CachedImages, ThatAreBadStayBadAndAreNotKept) {
   write(2, set_.file(2).substr(0, 30));
   const Settings job = with(kJob, {{"transform", "image: decode, resize(32), random_crop(24)"},
