@@ -119,6 +119,16 @@ class LoaderOptions(_Order, total=False):
     Default: none."""
     transform: Optional[str]
     """What is done to each field, as in 'image: normalize(mnist), flatten; label: one_hot(10)'."""
+    cache: Optional[str]
+    """A directory, made if it is not there, that keeps samples as they are after the operators of the transform
+    that draw nothing (decode, resize), for later epochs and jobs. Any number of jobs may share it; files that
+    change are made anew."""
+    cache_bytes: Union[None, int, str]
+    """The most that the directory of cache may take, whatever is in it; caches that nobody uses go first. auto: a
+    tenth of its file system stays free. Only with cache. Default: auto."""
+    cache_quality: Optional[int]
+    """Keeps decoded images of 1 or 3 channels as JPEG of this quality: about a tenth of the bytes, and the pixels
+    are no longer quite those without a cache. When it is not set they are. Only with cache."""
     device_sync: Optional[Literal["stream", "host"]]
     """With device=cuda: stream lends batches while their copies are in flight, ordered by dl_batch_wait; host
     lends complete ones, for consumers that know no streams. Default: stream."""
