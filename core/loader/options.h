@@ -184,7 +184,7 @@ struct LoaderConfig {
   std::vector<int64_t> transform_places;  // TransformSettings::first_places: where a cache cut it
   std::string cache;                      // a directory; "": none
   int64_t cache_bytes = -1;               // of it; -1: a tenth of its file system stays free
-  int64_t cache_quality = 0;  // of JPEG, for its images; 0: as they are
+  int64_t cache_quality = 0;              // of JPEG, for its images; 0: as they are
   std::string device, cuda_library;
   bool pin_memory = false;
   std::string pin_memory_device;

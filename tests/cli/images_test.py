@@ -257,7 +257,7 @@ class InfoImages(ImagesTest):
         uri = self.tar("a.tar", members)
         images = json.loads(self.ok("info", uri, "--images", "--json"))["images"]
         self.assertEqual((images["read"], images["unreadable"], images["grey"]), (6, 1, 1))
-        self.assertEqual(images["formats"], {"jpeg": 0, "png": 6, "webp": 0})
+        self.assertEqual(images["formats"], {"jpeg": 0, "png": 6, "webp": 0, "pnm": 0})
         self.assertEqual(images["width"], {"min": 2, "median": 7, "max": 100})
         self.assertEqual(images["height"], {"min": 2, "median": 9, "max": 50})
         self.assertEqual(images["pixels"], {"min": 4, "median": 63, "max": 5000})

@@ -111,5 +111,4 @@ class ImageDecoder : public LineSource {
   Status status_;
 };
 
-
 }  // namespace dataline

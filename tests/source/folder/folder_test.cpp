@@ -66,8 +66,7 @@ TEST(Folder, ExtensionsAreTorchvisionsWhateverTheirCase) {
   SourceRef source = open_at(dir, "p").take();
   EXPECT_THAT(samples_of(*source), ElementsAre("a.JPG 0", "b.jpeg 0", "c.PnG 0", "d.ppm 0", "e.bmp 0",
                                                "f.pgm 0", "g.tif 0", "h.TIFF 0", "i.webp 0"));
-  EXPECT_THAT(source->info().notes,
-              ElementsAre("3 files are .bmp, .tif, .tiff: decode does not read these"));
+  EXPECT_THAT(source->info().notes, ElementsAre("3 files are .bmp, .tif, .tiff: decode does not read these"));
   EXPECT_THAT(samples_of(*open_at(dir, "p?extensions=.GIF,jpg.txt").take()),
               ElementsAre("j.gif 0", "k.jpg.txt 0"));
 }
