@@ -137,7 +137,9 @@ fn targets_that_are_none_are_refused() {
     assert!(matches!(unknown, Error::Call(_)));
     assert_eq!((unknown.code(), unknown.column()), (Code::BadUri, Some(1)));
     assert!(
-        unknown.message().contains("'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"),
+        unknown
+            .message()
+            .contains("'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"),
         "{unknown}"
     );
     let refused = |uri: &str, fields: &[Field]| Writer::create(uri, fields, "").unwrap_err().code();
