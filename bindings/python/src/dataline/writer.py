@@ -65,10 +65,10 @@ def _field_like(name: str, value: Any, axes: str) -> Field:
 class Writer(_core.Writer):
     """Writes rows as a set: a directory of shards and a manifest, which ``dataline.open`` reads by the same ``FORMAT:PATH``.
 
-    ``uri`` is ``FORMAT:PATH[?shard_bytes=SIZE&codec=none|lz4|zstd]``; formats are ``arrow`` and ``parquet`` (any field but bf16
-    and complex ones), ``tar`` (WebDataset), ``tfrecord``, ``npy`` and ``tokens`` (one field each). ``fields`` are those of a
-    dataset (``dataset.fields``), or a dict of arrays like those that will be appended, of any number of rows. ``job`` says what
-    the set is made of.
+    ``uri`` is ``FORMAT:PATH[?shard_bytes=SIZE&codec=none|lz4|zstd]``; formats are ``arrow`` and ``parquet`` (any field but
+    bf16 and complex ones), ``tar`` (WebDataset), ``tfrecord``, ``npy`` and ``tokens`` (one field each). ``fields`` are those
+    of a dataset (``dataset.fields``), or a dict of arrays like those that will be appended, of any number of rows. ``job``
+    says what the set is made of.
 
     Until ``finish`` the set is PATH.partial. After a crash a writer with the same arguments goes on behind the last finished
     shard: ``position`` is then what was said with its last rows, ``info().samples`` how many rows are there. As a context
