@@ -39,10 +39,12 @@ SCRIPTS = (
     ("streaming_photos.py", "streaming", {"photos"}),
     ("tf_records.py", "tf", {"tfrecord"}),
     ("streaming_rows.py", "streaming", {"mds"}),
+    ("litdata_rows.py", "litdata", {"litdata"}),
+    ("memory_tables.py", "tables", {"arrow_memory"}),
     ("tables.py", "tables", {"arrow", "parquet", "csv", "jsonl"}),
 )
 # Rows on files in a format of others, and the program that writes them.
-STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "arrow": "tables.py", "parquet": "tables.py"}
+STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "litdata": "litdata_rows.py", "arrow": "tables.py", "parquet": "tables.py"}
 # Rows of photographs: those of --photos, which Dataline's program finds.
 PHOTO_ROWS = ("photos", "raw_photos", "fused_pass", "slow_files", "photo_memory")
 # Rows that others run and these do not, with the reason, which the results repeat.

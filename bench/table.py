@@ -203,12 +203,21 @@ def overhead_lines(row):
 
 
 # Rows of rows_u8_47mb in the formats of other libraries: (what it is called, least part of the gather from .npy).
-STORED = {"tfrecord": ("TFRecord, Examples", None), "mds": ("MDS", None), "arrow": ("Arrow stream", 0.8), "csv": ("CSV of 785 columns", None)}
+STORED = {"tfrecord": ("TFRecord, Examples", None), "mds": ("MDS", None), "litdata": ("LitData chunks", None), "arrow": ("Arrow stream", 0.8),
+          "csv": ("CSV of 785 columns", None)}
 
 
 def stored_lines(row, called, goal):
     return [*[fair_part_of(row, f"{called}, {how}, gather from .npy", f"dataline w{workers}", goal) for workers, how in HOW],
             short(times(row, f"{called}, best other loader", is_loader, 1))]
+
+
+def arrow_memory_lines(row):
+    called = "Arrow table in memory"
+    return [*[short(fair_part_of(row, f"{called}, {how}, gather from the same memory", f"dataline w{workers}", 0.95)) for workers, how in HOW],
+            short(times(row, f"{called}, best other loader", is_loader, 1)),
+            times(row, f"{called}, the best that `datasets` has", lambda name: name.startswith("datasets"), 1),
+            times(row, f"{called}, NumPy's gather of arrays", lambda name: name.startswith("numpy "), 1)]
 
 
 def parquet_lines(row):
@@ -406,7 +415,7 @@ def lines(results):
         ("first_batch", first_batch_lines), ("cold", cold_lines), ("cold_window", cold_window_lines),
         ("next_epoch", next_epoch_lines),
         ("resume", resume_lines), ("consumer_1ms", consumer_lines),
-        *((name, lambda row, told=told: stored_lines(row, *told)) for name, told in STORED.items()), ("jsonl", jsonl_lines), ("parquet", parquet_lines),
+        *((name, lambda row, told=told: stored_lines(row, *told)) for name, told in STORED.items()), ("arrow_memory", arrow_memory_lines), ("jsonl", jsonl_lines), ("parquet", parquet_lines),
         ("rows_u8_47mb", lambda row: [short(line) for line in cpu_lines(row, "u8 rows")]),
         ("rows_u8_4700mb", lambda row: cpu_lines(row, "u8 rows, 4.7 GB")),
         ("rows_f32", lambda row: cpu_lines(row, "f32 rows")),

@@ -17,9 +17,13 @@ namespace bench {
 // Key and value, as dl_options_set takes them.
 using OptionList = std::vector<std::pair<std::string, std::string>>;
 
+// As dl_dataset_open, of what it likes.
+using DatasetMaker = std::function<dl_status(const dl_options*, dl_dataset**, dl_error*)>;
+
 // A dataset and one loader on it. Any error ends the program with its message.
 class Job {
  public:
+  Job(const DatasetMaker& make, const OptionList& options);
   // `plugin`: the path of one that the URI needs; empty: none.
   Job(const std::string& uri, const OptionList& options, const dl_allocator* allocator = nullptr,
       const std::string& plugin = "");

@@ -3,7 +3,7 @@
 # versions of NumPy or protobuf that exclude each other), and builds LibTorch's program against the torch group.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv streaming tables pillow_simd libtorch (all)
+#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv streaming litdata tables pillow_simd libtorch (all)
 #
 # About 5 GB to fetch and 12 GB on disk for all of them; one pip at a time, at most half an hour each. A finished group
 # leaves the file `ready` with the versions it got, and is not touched again while it has all that is listed below. One
@@ -30,6 +30,7 @@ packages() {
     dali) echo "nvidia-dali-cuda130==2.4.0 numpy" ;;
     ffcv) echo "ffcv==1.0.2 numba numpy pillow tqdm psutil" ;;
     streaming) echo "mosaicml-streaming==0.13.0" ;;
+    litdata) echo "litdata==0.2.76 zstd==1.5.7.2 pillow==13.0.0" ;;
     tables) echo "pyarrow==26.0.1 datasets==5.2.0 orjson==3.13.0" ;;
     pillow_simd) echo "pillow-simd==12.1.1.post0 numpy==2.4.6" ;;
     *) return 1 ;;
@@ -46,6 +47,7 @@ check() {
     dali) echo "import nvidia.dali.fn" ;;
     ffcv) echo "import ffcv" ;;
     streaming) echo "import streaming" ;;
+    litdata) echo "import litdata, PIL, zstd" ;;
     tables) echo "import datasets, orjson, pyarrow, torch" ;;
     pillow_simd) echo "import PIL.Image, numpy" ;;
   esac
@@ -92,7 +94,7 @@ python_group() { # python_group GROUP: its environment, packages and one import;
     ffcv)
       before_ffcv || return 1
       flags=--no-build-isolation ;;
-    streaming | tables) borrow_torch "$group" || return 1 ;;
+    streaming | litdata | tables) borrow_torch "$group" || return 1 ;;
     native) before_native ;;
     pillow_simd) before_pillow_simd || return 1 ;;
   esac
@@ -112,7 +114,7 @@ libtorch_group() {
 }
 
 status=0
-for group in ${*:-torch native grain tf dali ffcv streaming tables pillow_simd libtorch}; do
+for group in ${*:-torch native grain tf dali ffcv streaming litdata tables pillow_simd libtorch}; do
   log=$prefix/$group.log
   if [ "$group" = libtorch ]; then
     what="from torch's wheel" get="libtorch_group"  # always: the build looks for changes itself
