@@ -107,6 +107,10 @@ int64_t batch_bytes(const dl_batch* batch) {
   return bytes;
 }
 
+void skip(Job& job, int64_t batches) {
+  for (int64_t i = 0; i < batches; ++i) dl_batch_release(job.next());
+}
+
 Throughput consume(Job& job, double seconds, int64_t batches_per_look) {
   Throughput done;
   const int64_t begin = now_ns();

@@ -49,6 +49,9 @@ class Job {
 int64_t batch_rows(const dl_batch* batch);
 int64_t batch_bytes(const dl_batch* batch);  // of all fields
 
+// Takes and releases so many batches.
+void skip(Job& job, int64_t batches);
+
 // Takes and releases batches until the time is up; reads the clock every `batches_per_look`.
 Throughput consume(Job& job, double seconds, int64_t batches_per_look = 1);
 

@@ -43,6 +43,8 @@ constexpr NamedRow kRows[] = {
     {"arrow", bench::arrow},
     {"arrow_memory", bench::arrow_memory},
     {"parquet", bench::parquet},
+    {"audio", bench::audio},
+    {"audio_mel", bench::audio_mel},
     {"csv", bench::csv},
     {"jsonl", bench::jsonl},
 #if defined(DATALINE_HAS_LIBJPEG)
