@@ -61,13 +61,14 @@ def main():
     optimize(item, list(range(300)), output_dir=folder + "/plain", chunk_size=40, num_workers=2)
     optimize(item, list(range(300)), output_dir=folder + "/zstd", chunk_size=40, num_workers=2, **zstd)
     optimize(item, list(range(100)), output_dir=folder + "/zstd19", chunk_bytes="4KB", num_workers=1, compression="zstd:19", compression_level="chunk")
-    optimize(item, list(range(20)), output_dir=folder + "/items", chunk_size=40, num_workers=1, compression="zstd", compression_level="sample")
-    optimize(item, list(range(20)), output_dir=folder + "/batches", chunk_size=40, num_workers=1, compression="zstd")
+    optimize(item, list(range(100)), output_dir=folder + "/items", chunk_size=40, num_workers=1, compression="zstd", compression_level="sample")
+    optimize(item, list(range(300)), output_dir=folder + "/batches", chunk_size=280, num_workers=1, compression="zstd")
+    optimize(item, list(range(100)), output_dir=folder + "/few", chunk_size=40, num_workers=2, compression="zstd:9", compression_batch_size=7)
     optimize(tokens, list(range(90)), output_dir=folder + "/tokens", chunk_size=450, num_workers=2, item_loader=TokensLoader())
     optimize(tokens, list(range(90)), output_dir=folder + "/tokens-zstd", chunk_size=450, num_workers=2, item_loader=TokensLoader(), **zstd)
     optimize(short_tokens, list(range(90)), output_dir=folder + "/short", chunk_size=450, num_workers=1, item_loader=TokensLoader(), **zstd)
     os.environ.pop("DATA_OPTIMIZER_GLOBAL_RANK", None)
-    for name in ("plain", "zstd", "zstd19"):
+    for name in ("plain", "zstd", "zstd19", "items", "batches", "few"):
         read_items(name)
     for name in ("tokens", "tokens-zstd", "short"):
         read_tokens(name)
@@ -148,9 +149,11 @@ class AgainstLitData(ShellTest):
             self.same_tokens(name)
         self.assertEqual(len(self.read("tokens-zstd.blocks")), len(self.read("tokens.blocks")))
 
-    def test_items_compressed_one_by_one_or_in_batches_are_refused_with_what_to_do(self):
-        for name in ("items", "batches"):
-            self.fails(1, "info", f"litdata:{name}?fields=n", says="compressed .*which is not read .*without compression")
+    def test_items_compressed_one_by_one_or_in_batches_are_inflated_to_what_is_read_there(self):
+        for name in ("items", "batches", "few"):
+            self.assertEqual([file for file in self.chunks(name) if ".zstd" in file], [])
+            self.same(name)
+            self.assertIn("inflated into memory", "".join(json.loads(self.ok("info", f"litdata:{name}?fields=n", "--json"))["notes"]))
 
     def test_a_bare_directory_is_known_and_pickles_are_refused_with_what_to_do(self):
         self.ok("info", "tokens")
