@@ -215,7 +215,7 @@ def stored_lines(row, called, goal):
 
 def arrow_memory_lines(row):
     called = "Arrow table in memory"
-    return [*[short(fair_part_of(row, f"{called}, {how}, gather from the same memory", f"dataline w{workers}", 0.95)) for workers, how in HOW],
+    return [*[short(fair_part_of(row, f"{called}, {how}, gather from the same memory", f"dataline w{workers}", None)) for workers, how in HOW],
             short(times(row, f"{called}, best other loader", is_loader, 1)),
             times(row, f"{called}, the best that `datasets` has", lambda name: name.startswith("datasets"), 1),
             times(row, f"{called}, NumPy's gather of arrays", lambda name: name.startswith("numpy "), 1)]
