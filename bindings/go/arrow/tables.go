@@ -14,7 +14,8 @@ import (
 )
 
 // Dataset is a dataset of all that reader gives, read in this call. keys are those of an arrow: URI. C keeps the arrays until the
-// dataset and all that came of it are gone, so they must lie in its memory: those of memory/mallocator do.
+// dataset and all that came of it are gone, so they must lie in its memory: those of memory/mallocator do. Structs that are slices are
+// refused with ErrCorrupt: arrow-go 18.8 exports them with an offset, and children that it has cut by it already.
 func Dataset(reader array.RecordReader, keys string, options ...dataline.Option) (*dataline.Dataset, error) {
 	stream := new(cdata.CArrowArrayStream)
 	cdata.ExportRecordReader(reader, stream)
