@@ -24,14 +24,21 @@ import numpy as np, torch
 from PIL import Image
 from litdata import StreamingDataset, TokensLoader, optimize
 folder = sys.argv[1]
+def jpeg(i):
+    out = io.BytesIO()
+    Image.new("RGB", (5 + i % 3, 4), (i % 256, 1, 2)).save(out, "JPEG")
+    return out.getvalue()
+def photo(i):  # stored as the bytes of its file
+    path = f"{folder}/{os.getpid()}.jpg"
+    with open(path, "wb") as file:
+        file.write(jpeg(i))
+    return Image.open(path)
 def item(i):
     chance = random.Random(i)
-    image = io.BytesIO()
-    Image.new("RGB", (5 + i % 3, 4), (i % 256, 1, 2)).save(image, "JPEG")
     return {"text": "".join(chance.choice("ab\\u00e9\\U0001f600 ") for _ in range(chance.randrange(40))), "raw": chance.randbytes(chance.randrange(60)),
             "n": chance.randrange(-2**63, 2**63), "x": i / 7, "yes": i % 3 == 0, "row": np.arange(i % 9, dtype=np.uint16),
             "half": torch.arange(1 + i % 5, dtype=torch.float16), "fixed": np.full((2, 3), i, np.float32), "cube": torch.full((2, 1, 2), i, dtype=torch.int64),
-            "scalar": torch.tensor(i, dtype=torch.int32), "image": image.getvalue(), "nest": {"a": i, "b": {"c": str(i)}}, "list": [i, str(i)], "any": {1, i}}
+            "scalar": torch.tensor(i, dtype=torch.int32), "image": jpeg(i), "photo": photo(i), "nest": {"a": i, "b": {"c": str(i)}}, "list": [i, str(i)], "any": {1, i}}
 def tokens(i):
     yield torch.arange(i % 50, i % 50 + 20 + i % 7, dtype=torch.int64)
 def short_tokens(i):
@@ -44,6 +51,9 @@ def read_items(name):
         one["nest/a"], one["nest/b/c"] = one["nest"]["a"], one["nest"]["b"]["c"]
         for field, value in one.items():
             if field in ("nest", "list", "any"): continue
+            if field == "photo":
+                assert sorted(np.asarray(value).shape) == sorted((3, 4, 5 + one["nest/a"] % 3))
+                value = jpeg(one["nest/a"])
             if isinstance(value, torch.Tensor): value = value.numpy()
             if isinstance(value, str): value = value.encode()
             elif isinstance(value, (bool, np.bool_)): value = np.uint8(value)
@@ -116,7 +126,7 @@ class AgainstLitData(ShellTest):
 
     def same(self, name, uri=None):
         names = [file for file in sorted(os.listdir(self.folder)) if file.startswith(f"{name}.") and file.endswith(".bytes")]
-        self.assertEqual(len(names), 13)
+        self.assertEqual(len(names), 14)
         fields = [file.split(".")[1].replace("+", "/") for file in names]
         for file, field in zip(names, fields):
             got = self.ok("cat", f"litdata:{uri or name}?fields={','.join(fields)}", "--field", field, "--max-bytes-per-sample", "4MiB")
