@@ -37,6 +37,7 @@ SCRIPTS = (
     ("tf_photos.py", "tf", {"photos"}),
     ("grain_photos.py", "grain", {"photos"}),
     ("streaming_photos.py", "streaming", {"photos"}),
+    ("litdata_photos.py", "litdata", {"photos"}),
     ("tf_records.py", "tf", {"tfrecord"}),
     ("streaming_rows.py", "streaming", {"mds"}),
     ("litdata_rows.py", "litdata", {"litdata"}),
