@@ -13,6 +13,7 @@ from contender import BATCH_SIZE, LABELS, Variant, check_labelled, main
 
 torch.set_num_threads(1)
 SIDE = 28  # an array of one dim would be stored as one of any length
+# Chunks are of 4 MB, for of the usual 64 MB the set would be one, and two workers wait for each other.
 
 
 def sample(rows, at):
@@ -21,7 +22,7 @@ def sample(rows, at):
 
 def write(rows, path):
     rows = np.asarray(rows)
-    optimize(functools.partial(sample, rows), list(range(len(rows))), output_dir=path, chunk_bytes="64MB", num_workers=1,
+    optimize(functools.partial(sample, rows), list(range(len(rows))), output_dir=path, chunk_bytes="4MB", num_workers=1,
              start_method="fork")
 
 
