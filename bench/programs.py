@@ -37,14 +37,20 @@ SCRIPTS = (
     ("tf_photos.py", "tf", {"photos"}),
     ("grain_photos.py", "grain", {"photos"}),
     ("streaming_photos.py", "streaming", {"photos"}),
+    ("litdata_photos.py", "litdata", {"photos"}),
     ("tf_records.py", "tf", {"tfrecord"}),
     ("streaming_rows.py", "streaming", {"mds"}),
+    ("litdata_rows.py", "litdata", {"litdata"}),
+    ("audio_files.py", "audio", {"audio", "audio_mel"}),
+    ("memory_tables.py", "tables", {"arrow_memory"}),
     ("tables.py", "tables", {"arrow", "parquet", "csv", "jsonl"}),
 )
 # Rows on files in a format of others, and the program that writes them.
-STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "arrow": "tables.py", "parquet": "tables.py"}
+STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "litdata": "litdata_rows.py", "arrow": "tables.py", "parquet": "tables.py",
+          "audio": "audio_files.py", "audio_mel": "audio_files.py"}
 # Rows of photographs: those of --photos, which Dataline's program finds.
 PHOTO_ROWS = ("photos", "raw_photos", "fused_pass", "slow_files", "photo_memory")
+AUDIO_ROWS = ("audio", "audio_mel")
 # Rows that others run and these do not, with the reason, which the results repeat.
 LEFT_OUT = {
     ("rows_u8_4700mb", "mlx_data"): "holds the whole set as objects in memory: no room for it beside the mapped file",
@@ -156,15 +162,16 @@ def common_words(row, asked):
     return [row, "--data", asked.data, "--seconds", str(asked.seconds_of(row))] + (["--small"] if asked.small else [])
 
 
-def why_no_plugin():
-    """Has the plug-in for Parquet built, which dataline_rows finds by its variable. Why it cannot be, or None."""
-    if "DATALINE_PARQUET_PLUGIN" in os.environ:
+def why_no_plugin(name, build, where=None):
+    """Has a plug-in built, which dataline_rows finds by its variable: where that prints, or in the place that is said. Why it cannot
+    be, or None."""
+    variable = f"DATALINE_{name}_PLUGIN"
+    if variable in os.environ:
         return None
-    made = subprocess.run([str(REPOSITORY / "plugins" / "parquet" / "build.sh")], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, check=False)
+    made = subprocess.run(build, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if made.returncode != 0:
-        return f"left out, for its plug-in was not built: {without_paths(made.stderr.strip()[-300:])}"
-    os.environ["DATALINE_PARQUET_PLUGIN"] = made.stdout.strip()
+        return f"left out, for its plug-in was not built: {without_paths((made.stderr or made.stdout).strip()[-300:])}"
+    os.environ[variable] = where or made.stdout.strip()
     return None
 
 
@@ -174,10 +181,13 @@ def why_not_stored(row, asked):
     environment = next(environment for name, environment, _ in SCRIPTS if name == script)
     if not (PEERS / environment / "ready").exists():
         return f"left out, for {script} writes its files: {why_missing(environment)}"
-    if row == "parquet" and (why := why_no_plugin()):
+    if row == "parquet" and (why := why_no_plugin("PARQUET", [str(REPOSITORY / "plugins" / "parquet" / "build.sh")])):
         return why
-    rows = [str(asked.build / "bench" / "dataline_rows"), *common_words("rows_u8_47mb", asked)]
-    for words in (rows, peer_command(script, environment, [*common_words(row, asked), "--make"])):
+    if row in AUDIO_ROWS and (why := why_no_plugin("AUDIO", ["cmake", "--build", str(asked.build), "--target", "dataline-audio"],
+                                                   str(asked.build / "lib" / "libdataline-audio.so"))):
+        return why
+    rows = [[str(asked.build / "bench" / "dataline_rows"), *common_words("rows_u8_47mb", asked)]] if row not in AUDIO_ROWS else []
+    for words in (*rows, peer_command(script, environment, [*common_words(row, asked), "--make"])):
         made = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if made.returncode != 0:
             return f"left out, for its files were not written: {without_paths(made.stderr.strip()[-300:])}"

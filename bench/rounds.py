@@ -18,10 +18,10 @@ import sys
 
 import machine
 import report
-from programs import PHOTO_ROWS, REPOSITORY, STORED, Failed, Program, programs, why_not_stored, without_paths
+from programs import AUDIO_ROWS, PHOTO_ROWS, REPOSITORY, STORED, Failed, Program, programs, why_not_stored, without_paths
 
 ROWS = ("rows_u8_47mb", "rows_f32", "tokens", "packed", "overhead", "first_batch", "next_epoch", "resume",
-        "consumer_1ms", "allocator", "tfrecord", "mds", "arrow", "parquet", "csv", "jsonl", "rows_u8_4700mb", "cold", "cold_window") + PHOTO_ROWS
+        "consumer_1ms", "allocator", "tfrecord", "mds", "litdata", "arrow", "arrow_memory", "parquet", "csv", "jsonl", "rows_u8_4700mb", "cold", "cold_window") + PHOTO_ROWS + AUDIO_ROWS
 
 
 class Limits:
@@ -167,8 +167,8 @@ def why_left_out(row, asked, features):
 
 class Arguments(argparse.Namespace):
     def seconds_of(self, row):
-        """A batch of photographs takes as long as a hundred others."""
-        return self.seconds * (4 if row in PHOTO_ROWS and not self.small else 1)
+        """A batch of photographs, or of audio files, takes as long as a hundred others."""
+        return self.seconds * (4 if row in PHOTO_ROWS + AUDIO_ROWS and not self.small else 1)
 
 
 def arguments():

@@ -221,6 +221,23 @@ class TheTable(unittest.TestCase):
         found = results({"dataline w0": rates(8), "dataline w1": rates(9), "bare gather 1": rates(10), "pyarrow take": rates(3)}, "arrow")
         self.assertEqual([(line.ratio, line.verdict) for line in table.lines(found)], [("0.80", "yes"), ("0.90", "yes"), ("3x", "yes")])
 
+    def test_a_table_in_memory_is_held_against_the_best_loader_and_numpy_beside_it_is_a_limit(self):
+        found = results({"dataline w0": rates(8), "dataline w1": rates(9), "bare gather 1": rates(10), "numpy take": rates(6),
+                         "pyarrow take": rates(3), "datasets torch w0": rates(0.3), "datasets streamed w2": rates(0.5)}, "arrow_memory")
+        self.assertEqual([(line.ratio, line.verdict) for line in table.lines(found)],
+                         [("0.80", ""), ("0.90", ""), ("3x", "yes"), ("18x", "yes"), ("1.5x", "yes")])
+
+    def test_audio_files_are_held_against_loaders_of_as_many_workers(self):
+        found = results({"dataline w0": rates(90e-6), "dataline w2": rates(160e-6), "librosa w0": rates(30e-6), "torchcodec w2": rates(80e-6)},
+                        "audio")
+        self.assertEqual([(line.ours, line.other, line.ratio) for line in table.lines(found)][:2],
+                         [("90 files/s (w0)", "30 files/s (librosa w0)", "3x"), ("160 files/s (w2)", "80 files/s (torchcodec w2)", "2x")])
+
+    def test_every_row_of_stored_samples_has_lines(self):
+        samples = {"dataline w0": rates(8), "dataline w1": rates(9)}
+        for row in ("tfrecord", "mds", "litdata", "arrow", "arrow_memory", "parquet", "csv", "jsonl", "audio", "audio_mel"):
+            self.assertTrue(table.lines(results(samples, row)), row)
+
     def test_without_a_peer_a_line_claims_nothing(self):
         line = self.line(results({"dataline w0": rates(9)}), "u8 rows, 47 MB, best Python loader")
         self.assertEqual((line.other, line.ratio, line.verdict), ("-", "-", ""))

@@ -84,6 +84,7 @@ UNITS = {"rows_per_s": ("M/s", 1e6), "us_per_batch": ("us", 1), "cpu_s_per_gb": 
          "growth_mib": ("MiB", 1)}
 # A picture is one row: what counts them in the table.
 PICTURES = "images/s"
+FILES = "files/s"
 
 
 
@@ -203,12 +204,21 @@ def overhead_lines(row):
 
 
 # Rows of rows_u8_47mb in the formats of other libraries: (what it is called, least part of the gather from .npy).
-STORED = {"tfrecord": ("TFRecord, Examples", None), "mds": ("MDS", None), "arrow": ("Arrow stream", 0.8), "csv": ("CSV of 785 columns", None)}
+STORED = {"tfrecord": ("TFRecord, Examples", None), "mds": ("MDS", None), "litdata": ("LitData chunks", None), "arrow": ("Arrow stream", 0.8),
+          "csv": ("CSV of 785 columns", None)}
 
 
 def stored_lines(row, called, goal):
     return [*[fair_part_of(row, f"{called}, {how}, gather from .npy", f"dataline w{workers}", goal) for workers, how in HOW],
             short(times(row, f"{called}, best other loader", is_loader, 1))]
+
+
+def arrow_memory_lines(row):
+    called = "Arrow table in memory"
+    return [*[short(fair_part_of(row, f"{called}, {how}, gather from the same memory", f"dataline w{workers}", None)) for workers, how in HOW],
+            short(times(row, f"{called}, best other loader", is_loader, 1)),
+            times(row, f"{called}, the best that `datasets` has", lambda name: name.startswith("datasets"), 1),
+            times(row, f"{called}, NumPy's gather of arrays", lambda name: name.startswith("numpy "), 1)]
 
 
 def parquet_lines(row):
@@ -219,6 +229,17 @@ def parquet_lines(row):
         return name.startswith("dataline in the cache")
     return [short(times(row, f"{called}, decoded once an epoch, best other loader", is_loader, 1, ours=decoded)),
             times(row, f"{called}, all in the cache, best other loader", is_loader, 1, ours=kept)]
+
+
+def audio_lines(row, called):
+    def others(workers):
+        return lambda name: is_loader(name) and name.endswith(f" w{workers}")
+
+    def mine(workers):
+        return lambda name: name == f"dataline w{workers}"
+    return [*[short(times(row, f"{called}, {how}, best loader", others(workers), 1, ours=mine(workers), unit=FILES))
+              for workers, how in ((0, "one thread"), (2, "2 workers"))],
+            lowest(row, f"CPU per GB, {called}, 2 workers", "dataline w2", "cpu_s_per_gb")]
 
 
 def jsonl_lines(row):
@@ -406,7 +427,9 @@ def lines(results):
         ("first_batch", first_batch_lines), ("cold", cold_lines), ("cold_window", cold_window_lines),
         ("next_epoch", next_epoch_lines),
         ("resume", resume_lines), ("consumer_1ms", consumer_lines),
-        *((name, lambda row, told=told: stored_lines(row, *told)) for name, told in STORED.items()), ("jsonl", jsonl_lines), ("parquet", parquet_lines),
+        *((name, lambda row, told=told: stored_lines(row, *told)) for name, told in STORED.items()), ("arrow_memory", arrow_memory_lines), ("jsonl", jsonl_lines), ("parquet", parquet_lines),
+        ("audio", lambda row: audio_lines(row, "FLAC of 44.1 kHz in stereo to 16 kHz")),
+        ("audio_mel", lambda row: audio_lines(row, "FLAC of 16 kHz to mel(80)")),
         ("rows_u8_47mb", lambda row: [short(line) for line in cpu_lines(row, "u8 rows")]),
         ("rows_u8_4700mb", lambda row: cpu_lines(row, "u8 rows, 4.7 GB")),
         ("rows_f32", lambda row: cpu_lines(row, "f32 rows")),

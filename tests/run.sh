@@ -127,8 +127,8 @@ part_setup() {
 }
 
 part_release() {
-  # The oracle of cli_pytorch; without it that test skips, and says so.
-  if [ $long -eq 1 ]; then quietly torch bench/peers/setup.sh torch; fi
+  # The oracles of cli_pytorch, cli_streaming and cli_litdata; without them those tests skip, and say so.
+  if [ $long -eq 1 ]; then quietly peers bench/peers/setup.sh torch streaming litdata; fi
   if build release; then tests release; else count_fail "release: build"; return; fi
   # Bottlenecks planted for `doctor`: minutes, on a machine that is otherwise quiet.
   if [ $long -eq 1 ]; then check plants bench/doctor/plants.py --program build/release/bin/dataline; fi

@@ -12,15 +12,28 @@ void check(dl_status status, const dl_error& error) {
   if (status < 0) fail(std::string(dl_status_name(status)) + ": " + error.message);
 }
 
+dl_options* made_options(const OptionList& list) {
+  dl_error error = DL_ERROR_INIT;
+  dl_options* options = nullptr;
+  check(dl_options_create(&options, &error), error);
+  for (const auto& [key, value] : list) {
+    check(dl_options_set(options, key.c_str(), value.c_str(), &error), error);
+  }
+  return options;
+}
+
 }  // namespace
 
-Job::Job(const std::string& uri, const OptionList& options, const dl_allocator* allocator,
-         const std::string& plugin) {
+Job::Job(const DatasetMaker& make, const OptionList& options) : options_(made_options(options)) {
   dl_error error = DL_ERROR_INIT;
-  check(dl_options_create(&options_, &error), error);
-  for (const auto& [key, value] : options) {
-    check(dl_options_set(options_, key.c_str(), value.c_str(), &error), error);
-  }
+  check(make(options_, &dataset_, &error), error);
+  check(dl_loader_create(dataset_, options_, &loader_, &error), error);
+}
+
+Job::Job(const std::string& uri, const OptionList& options, const dl_allocator* allocator,
+         const std::string& plugin)
+    : options_(made_options(options)) {
+  dl_error error = DL_ERROR_INIT;
   if (allocator != nullptr) check(dl_options_set_allocator(options_, allocator, &error), error);
   if (!plugin.empty()) {
     dl_extensions* extensions = nullptr;
@@ -92,6 +105,10 @@ int64_t batch_bytes(const dl_batch* batch) {
   int64_t bytes = 0;
   for (int32_t field = 0; field < fields; ++field) bytes += views[field].bytes;
   return bytes;
+}
+
+void skip(Job& job, int64_t batches) {
+  for (int64_t i = 0; i < batches; ++i) dl_batch_release(job.next());
 }
 
 Throughput consume(Job& job, double seconds, int64_t batches_per_look) {

@@ -17,9 +17,13 @@ namespace bench {
 // Key and value, as dl_options_set takes them.
 using OptionList = std::vector<std::pair<std::string, std::string>>;
 
+// As dl_dataset_open, of what it likes.
+using DatasetMaker = std::function<dl_status(const dl_options*, dl_dataset**, dl_error*)>;
+
 // A dataset and one loader on it. Any error ends the program with its message.
 class Job {
  public:
+  Job(const DatasetMaker& make, const OptionList& options);
   // `plugin`: the path of one that the URI needs; empty: none.
   Job(const std::string& uri, const OptionList& options, const dl_allocator* allocator = nullptr,
       const std::string& plugin = "");
@@ -44,6 +48,9 @@ class Job {
 
 int64_t batch_rows(const dl_batch* batch);
 int64_t batch_bytes(const dl_batch* batch);  // of all fields
+
+// Takes and releases so many batches.
+void skip(Job& job, int64_t batches);
 
 // Takes and releases batches until the time is up; reads the clock every `batches_per_look`.
 Throughput consume(Job& job, double seconds, int64_t batches_per_look = 1);

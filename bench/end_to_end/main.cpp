@@ -39,8 +39,12 @@ constexpr NamedRow kRows[] = {
     {"allocator", bench::allocator},
     {"tfrecord", bench::tfrecord},
     {"mds", bench::mds},
+    {"litdata", bench::litdata},
     {"arrow", bench::arrow},
+    {"arrow_memory", bench::arrow_memory},
     {"parquet", bench::parquet},
+    {"audio", bench::audio},
+    {"audio_mel", bench::audio_mel},
     {"csv", bench::csv},
     {"jsonl", bench::jsonl},
 #if defined(DATALINE_HAS_LIBJPEG)

@@ -25,10 +25,6 @@ OptionList options_of(int workers, const std::string& transform) {
           {"transform", transform}};
 }
 
-void take(Job& job, int64_t batches) {
-  for (int64_t i = 0; i < batches; ++i) dl_batch_release(job.next());
-}
-
 Throughput consume_batches(Job& job, int64_t batches) {
   Throughput done;
   const int64_t begin = now_ns();
@@ -109,7 +105,7 @@ void add_loaders(const PhotoSet& set, const PhotoStatistics& wanted, const std::
   for (size_t i = 0; i < jobs.size(); ++i) {
     variants.push_back({name + " w" + std::to_string(i),
                         [job = jobs[i]](const std::string& variant, double seconds, Report& report) {
-                          take(*job, kLead);
+                          skip(*job, kLead);
                           report_throughput(report, variant, consume(*job, seconds));
                         }});
   }
@@ -162,7 +158,7 @@ std::vector<Variant> raw_photos(const Settings& settings) {
       write_statistics(file + ".statistics", got);
       variants.push_back({std::string("dataline ") + form.name + " w" + std::to_string(workers),
                           [job](const std::string& name, double seconds, Report& report) {
-                            take(*job, kLead);
+                            skip(*job, kLead);
                             report_throughput(report, name, consume(*job, seconds));
                           }});
     }
@@ -181,7 +177,7 @@ std::vector<Variant> fused_pass(const Settings& settings) {
       [&](const dl_view* views, int64_t row, int64_t) { return add_picture(views[0], row, &got); });
   write_statistics(file + ".statistics", got);
   return {{"dataline w0", [job](const std::string& name, double seconds, Report& report) {
-             take(*job, kLead);
+             skip(*job, kLead);
              report_throughput(report, name, consume(*job, seconds));
            }}};
 }
@@ -204,7 +200,7 @@ std::vector<Variant> slow_files(const Settings& settings) {
   const auto jobs = checked_jobs(set, statistics, {0, 2});
   for (size_t i = 0; i < jobs.size(); ++i) {
     variants.push_back({names[i], [job = jobs[i], epochs](const std::string& name, double, Report& report) {
-                          take(*job, job->batches_per_epoch());
+                          skip(*job, job->batches_per_epoch());
                           report_throughput(report, name,
                                             consume_batches(*job, epochs * job->batches_per_epoch()));
                         }});
@@ -221,14 +217,14 @@ std::vector<Variant> photo_memory(const Settings& settings) {
     variants.push_back({"dataline w" + std::to_string(workers),
                         [set, workers, epochs](const std::string& name, double, Report& report) {
                           Job job("folder:" + set.folder, options_of(workers, kDecodeAndCrop));
-                          take(job, job.batches_per_epoch());
+                          skip(job, job.batches_per_epoch());
                           const int64_t after_first = rss_bytes();
                           dl_stats stats{};
                           stats.struct_size = sizeof stats;
                           dl_error error = DL_ERROR_INIT;
                           if (dl_loader_stats(job.loader(), &stats, &error) != DL_OK) fail(error.message);
                           const int64_t held = stats.held_bytes;
-                          take(job, (epochs - 1) * job.batches_per_epoch());
+                          skip(job, (epochs - 1) * job.batches_per_epoch());
                           if (dl_loader_stats(job.loader(), &stats, &error) != DL_OK) fail(error.message);
                           if (stats.held_bytes != held) fail("held_bytes changed after an epoch");
                           constexpr double kMib = 1 << 20;

@@ -36,6 +36,12 @@ std::vector<Variant> tfrecord(const Settings& settings);
 std::vector<Variant> mds(const Settings& settings);
 std::vector<Variant> arrow(const Settings& settings);
 std::vector<Variant> parquet(const Settings& settings);
+std::vector<Variant> litdata(const Settings& settings);
+// A table in memory.
+std::vector<Variant> arrow_memory(const Settings& settings);
+// Files by the plug-in for audio.
+std::vector<Variant> audio(const Settings& settings);
+std::vector<Variant> audio_mel(const Settings& settings);
 // Text.
 std::vector<Variant> csv(const Settings& settings);
 std::vector<Variant> jsonl(const Settings& settings);

@@ -53,6 +53,11 @@ std::vector<Variant> mds(const Settings& settings) {
   return stored(rows, "mds:" + path_of(rows, ".mds") + "?fields=image,label");
 }
 
+std::vector<Variant> litdata(const Settings& settings) {
+  const Rows rows = open_rows(settings, row_count(settings));
+  return stored(rows, "litdata:" + path_of(rows, ".litdata") + "?fields=image,label");
+}
+
 std::vector<Variant> arrow(const Settings& settings) {
   const Rows rows = open_rows(settings, row_count(settings));
   return stored(rows, "arrow:" + path_of(rows, ".arrow") + "?fields=image,label");

@@ -50,7 +50,9 @@ class Settings:
         return array
 
     def stored_path(self, row):
-        """What `--make` writes: the rows with their labels, in the format that the row is named after."""
+        """What `--make` writes: the rows with their labels, in the format that the row is named after; or a folder of files."""
+        if row.startswith("audio"):
+            return os.path.join(self.data_dir, f"{row}_{20 if self.small else 100}")
         return self.rows_path(row).removesuffix("npy") + row
 
     def lines_path(self):
@@ -296,7 +298,7 @@ def make(settings, row, write):
         return
     draft = f"{path}.draft"
     shutil.rmtree(draft, ignore_errors=True)
-    write(settings.rows(row), draft)
+    write(settings if row.startswith("audio") else settings.rows(row), draft)
     os.rename(draft, path)
 
 

@@ -3,7 +3,7 @@
 # versions of NumPy or protobuf that exclude each other), and builds LibTorch's program against the torch group.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv streaming tables pillow_simd libtorch (all)
+#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv streaming litdata tables audio pillow_simd libtorch (all)
 #
 # About 5 GB to fetch and 12 GB on disk for all of them; one pip at a time, at most half an hour each. A finished group
 # leaves the file `ready` with the versions it got, and is not touched again while it has all that is listed below. One
@@ -30,7 +30,10 @@ packages() {
     dali) echo "nvidia-dali-cuda130==2.4.0 numpy" ;;
     ffcv) echo "ffcv==1.0.2 numba numpy pillow tqdm psutil" ;;
     streaming) echo "mosaicml-streaming==0.13.0" ;;
+    litdata) echo "litdata==0.2.76 zstd==1.5.7.2 pillow==13.0.0" ;;
     tables) echo "pyarrow==26.0.1 datasets==5.2.0 orjson==3.13.0" ;;
+    # torchaudio wants the torch that it was built with; torchcodec opens NPP, also on a machine without a GPU.
+    audio) echo "soundfile==0.14.0 soxr==1.1.0 librosa==0.11.0 torch==2.11.0 torchaudio==2.11.0 torchcodec==0.11.0 nvidia-npp==13.2.0.93 numpy" ;;
     pillow_simd) echo "pillow-simd==12.1.1.post0 numpy==2.4.6" ;;
     *) return 1 ;;
   esac
@@ -46,7 +49,9 @@ check() {
     dali) echo "import nvidia.dali.fn" ;;
     ffcv) echo "import ffcv" ;;
     streaming) echo "import streaming" ;;
+    litdata) echo "import litdata, PIL, zstd" ;;
     tables) echo "import datasets, orjson, pyarrow, torch" ;;
+    audio) echo "import librosa, soundfile, soxr, torchaudio" ;;
     pillow_simd) echo "import PIL.Image, numpy" ;;
   esac
 }
@@ -75,6 +80,9 @@ before_pillow_simd() {
 # SPDL decodes with the FFmpeg that is installed; without it the group has all but that.
 before_native() { install ffmpeg || echo "no FFmpeg: SPDL takes no part in rows of photographs"; }
 
+# torchcodec decodes with the FFmpeg that is installed.
+before_audio() { install ffmpeg || echo "no FFmpeg: torchcodec takes no part"; }
+
 # Whether a group has every package of its list: a list that grew since is fetched.
 is_ready() {
   local word
@@ -92,8 +100,9 @@ python_group() { # python_group GROUP: its environment, packages and one import;
     ffcv)
       before_ffcv || return 1
       flags=--no-build-isolation ;;
-    streaming | tables) borrow_torch "$group" || return 1 ;;
+    streaming | litdata | tables) borrow_torch "$group" || return 1 ;;
     native) before_native ;;
+    audio) before_audio ;;
     pillow_simd) before_pillow_simd || return 1 ;;
   esac
   # shellcheck disable=SC2086
@@ -112,7 +121,7 @@ libtorch_group() {
 }
 
 status=0
-for group in ${*:-torch native grain tf dali ffcv streaming tables pillow_simd libtorch}; do
+for group in ${*:-torch native grain tf dali ffcv streaming litdata tables audio pillow_simd libtorch}; do
   log=$prefix/$group.log
   if [ "$group" = libtorch ]; then
     what="from torch's wheel" get="libtorch_group"  # always: the build looks for changes itself

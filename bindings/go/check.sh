@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The gate of the Go package: format, vet, tests without cgo, tests with the static library under the race detector, the
 # example, the adapter for GoMLX.
-#   bindings/go/check.sh [--quick]      --quick: without training, without GoMLX, without the check of the modules
+#   bindings/go/check.sh [--quick]      --quick: without training, without GoMLX, without tables of arrow-go (fetched), without the check of
+#                                       the modules
 # What it uses, where it is not told:
 #   DATALINE_LIB_DIR  the folder of libdataline (otherwise build/release/lib of this checkout)
 #   DATALINE_BIN      the program `dataline` (otherwise the one of build/release, or on the PATH; without one the tests
@@ -91,8 +92,16 @@ if ! $quick; then
   step "GoMLX"
   go vet ./...
   go test -timeout 5m -count 1 ./...
+  cd "$here/arrow"
+  if command -v cc >/dev/null; then
+    step "tables of arrow-go"
+    CGO_ENABLED=1 go vet ./...
+    CGO_ENABLED=1 go test -timeout 5m -count 1 ./...
+  else
+    echo "left out: tables of arrow-go, whose C interfaces need a C compiler"
+  fi
   step "modules"
-  for module in "$here" "$here/gomlx" "$root/examples/go"; do
+  for module in "$here" "$here/gomlx" "$here/arrow" "$root/examples/go"; do
     (cd "$module" && go mod tidy -diff && go mod verify >/dev/null)
   done
 fi

@@ -23,7 +23,7 @@ versions=$out/goproxy/$module/@v
 mkdir -p "$versions"
 # Folders with a go.mod are modules of their own. --add-file comes before what it is beside, and takes the prefix.
 (cd "$root" && tree archive --format=zip --prefix="$module@$version/" --add-file=LICENSE --output="$versions/$version.zip" \
-  "$packed:bindings/go" -- . ':!gomlx')
+  "$packed:bindings/go" -- . ':!gomlx' ':!arrow')
 tree show "$packed:bindings/go/go.mod" >"$versions/$version.mod"
 printf '{"Version":"%s","Time":"%s"}\n' "$version" "$(TZ=UTC tree log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd "$packed")" \
   >"$versions/$version.info"

@@ -3,7 +3,7 @@
 #   bindings/rust/check.sh [--quick]
 # --quick is for every day: the crates without features, for which at most the registry's index is fetched. Without it also:
 # packages, the library built from the checkout, the example's training, the features `ndarray`, `futures` and `candle`, the example with
-# indicatif and the crate for burn (fetched; 8 CPU minutes).
+# indicatif, tables of the crate `arrow` and the crate for burn (fetched; 9 CPU minutes).
 # What it uses, where it is not told:
 #   DATALINE_LIB_DIR  the folder of libdataline (otherwise the build script finds or builds it)
 #   DATALINE_BIN      the program `dataline` (otherwise the one of build/release, or on the PATH; without one the tests
@@ -142,6 +142,15 @@ burn() {
   style "$here/peers"
 }
 
+# Tables of the crate `arrow`, in and back.
+tables_of_arrow() {
+  if [[ $minor -lt 88 ]]; then echo "left out: tables of the crate arrow, for cargo is older than 1.88"; return; fi
+  export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target/arrow}
+  style "$here/arrow-tests"
+  step "tests: arrow-tests"
+  cargo test --quiet --locked
+}
+
 # The example with a progress bar of the registry's.
 with_indicatif() {
   export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target/indicatif}
@@ -184,9 +193,10 @@ if ! $quick; then
     packages
     features
     (with_indicatif)
+    (tables_of_arrow)
     burn
   else
-    echo "left out: packages, features, the example with indicatif, dataline-burn, for they need the registry"
+    echo "left out: packages, features, the example with indicatif, arrow-tests, dataline-burn, for they need the registry"
   fi
 fi
 echo "rust: all passed"

@@ -1,65 +1,94 @@
-"""Sets that LitData writes are read as it reads them.
+"""Sets that LitData writes are read as it reads them, compressed ones too.
 
-Only with `ctest -C long`. LitData is that of DATALINE_LITDATA_PYTHON, of the peers' torch group or of this Python; skips where there is none.
+Only with `ctest -C long`. LitData is that of DATALINE_LITDATA_PYTHON, of bench/peers/setup.sh (the group litdata) or of this Python; skips where there is none.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
+import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import shell
 from shell import ShellTest
 
-# Writes items of each kind from two workers, tokens, and a compressed set; reads them back, and writes what came out, field by field.
+# Writes items of each kind and tokens, plain and compressed; reads them back, and writes what came out, field by field. They are read
+# from a copy, for LitData puts inflated chunks in the place of compressed ones.
 WRITER = '''
-import io, os, random, sys
+import io, os, random, shutil, sys
 import numpy as np, torch
 from PIL import Image
 from litdata import StreamingDataset, TokensLoader, optimize
 folder = sys.argv[1]
+def jpeg(i):
+    out = io.BytesIO()
+    Image.new("RGB", (5 + i % 3, 4), (i % 256, 1, 2)).save(out, "JPEG")
+    return out.getvalue()
+def photo(i):  # stored as the bytes of its file
+    path = f"{folder}/{os.getpid()}.jpg"
+    with open(path, "wb") as file:
+        file.write(jpeg(i))
+    return Image.open(path)
 def item(i):
     chance = random.Random(i)
-    image = io.BytesIO()
-    Image.new("RGB", (5 + i % 3, 4), (i % 256, 1, 2)).save(image, "JPEG")
     return {"text": "".join(chance.choice("ab\\u00e9\\U0001f600 ") for _ in range(chance.randrange(40))), "raw": chance.randbytes(chance.randrange(60)),
             "n": chance.randrange(-2**63, 2**63), "x": i / 7, "yes": i % 3 == 0, "row": np.arange(i % 9, dtype=np.uint16),
             "half": torch.arange(1 + i % 5, dtype=torch.float16), "fixed": np.full((2, 3), i, np.float32), "cube": torch.full((2, 1, 2), i, dtype=torch.int64),
-            "scalar": torch.tensor(i, dtype=torch.int32), "image": image.getvalue(), "nest": {"a": i, "b": {"c": str(i)}}, "list": [i, str(i)], "any": {1, i}}
-def simple(i):
-    return {"row": np.full(1000, i), "n": i}
+            "scalar": torch.tensor(i, dtype=torch.int32), "image": jpeg(i), "photo": photo(i), "nest": {"a": i, "b": {"c": str(i)}}, "list": [i, str(i)], "any": {1, i}}
 def tokens(i):
     yield torch.arange(i % 50, i % 50 + 20 + i % 7, dtype=torch.int64)
-def main():
-    optimize(item, list(range(300)), output_dir=folder + "/set", chunk_size=40, num_workers=2)
-    optimize(simple, list(range(5)), output_dir=folder + "/small", chunk_size=40, num_workers=1, compression="zstd", compression_level="chunk")
-    optimize(tokens, list(range(90)), output_dir=folder + "/tokens", chunk_size=450, num_workers=2, item_loader=TokensLoader())
-    os.environ.pop("DATA_OPTIMIZER_GLOBAL_RANK", None)
+def short_tokens(i):
+    yield np.arange(i % 50, i % 50 + 20 + i % 7, dtype=np.uint16)
+def copied(name):
+    return shutil.copytree(f"{folder}/{name}", f"{folder}/{name}.read")
+def read_items(name):
     out = {}
-    for one in StreamingDataset(folder + "/set", shuffle=False):
+    for one in StreamingDataset(copied(name), shuffle=False):
         one["nest/a"], one["nest/b/c"] = one["nest"]["a"], one["nest"]["b"]["c"]
-        for name, value in one.items():
-            if name in ("nest", "list", "any"): continue
+        for field, value in one.items():
+            if field in ("nest", "list", "any"): continue
+            if field == "photo":
+                assert sorted(np.asarray(value).shape) == sorted((3, 4, 5 + one["nest/a"] % 3))
+                value = jpeg(one["nest/a"])
             if isinstance(value, torch.Tensor): value = value.numpy()
             if isinstance(value, str): value = value.encode()
             elif isinstance(value, (bool, np.bool_)): value = np.uint8(value)
             elif isinstance(value, (int, float, np.generic)): value = np.asarray(value)
-            out.setdefault(name, []).append(value if isinstance(value, bytes) else value.tobytes())
-    for name, values in out.items():
-        with open(folder + "/" + name.replace("/", "+") + ".bytes", "wb") as file:
+            out.setdefault(field, []).append(value if isinstance(value, bytes) else value.tobytes())
+    for field, values in out.items():
+        with open(f"{folder}/{name}.{field.replace('/', '+')}.bytes", "wb") as file:
             file.write(b"".join(values))
-    with open(folder + "/tokens.blocks", "wb") as file:  # blocks of one token: all of them
-        for block in StreamingDataset(folder + "/tokens", item_loader=TokensLoader(block_size=1), shuffle=False):
-            file.write(block.numpy().tobytes())
+def read_tokens(name):
+    with open(f"{folder}/{name}.blocks", "wb") as file:  # blocks of one token: all of them
+        for block in StreamingDataset(copied(name), item_loader=TokensLoader(block_size=1), shuffle=False):
+            file.write(np.asarray(block).tobytes())
+def main():
+    zstd = {"compression": "zstd", "compression_level": "chunk"}
+    optimize(item, list(range(300)), output_dir=folder + "/plain", chunk_size=40, num_workers=2)
+    optimize(item, list(range(300)), output_dir=folder + "/zstd", chunk_size=40, num_workers=2, **zstd)
+    optimize(item, list(range(100)), output_dir=folder + "/zstd19", chunk_bytes="4KB", num_workers=1, compression="zstd:19", compression_level="chunk")
+    optimize(item, list(range(100)), output_dir=folder + "/items", chunk_size=40, num_workers=1, compression="zstd", compression_level="sample")
+    optimize(item, list(range(300)), output_dir=folder + "/batches", chunk_size=280, num_workers=1, compression="zstd")
+    optimize(item, list(range(100)), output_dir=folder + "/few", chunk_size=40, num_workers=2, compression="zstd:9", compression_batch_size=7)
+    optimize(tokens, list(range(90)), output_dir=folder + "/tokens", chunk_size=450, num_workers=2, item_loader=TokensLoader())
+    optimize(tokens, list(range(90)), output_dir=folder + "/tokens-zstd", chunk_size=450, num_workers=2, item_loader=TokensLoader(), **zstd)
+    optimize(short_tokens, list(range(90)), output_dir=folder + "/short", chunk_size=450, num_workers=1, item_loader=TokensLoader(), **zstd)
+    os.environ.pop("DATA_OPTIMIZER_GLOBAL_RANK", None)
+    for name in ("plain", "zstd", "zstd19", "items", "batches", "few"):
+        read_items(name)
+    for name in ("tokens", "tokens-zstd", "short"):
+        read_tokens(name)
 if __name__ == "__main__":
     main()
 '''
 
 
 def litdata():
-    group = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / "torch" / "bin" / "python"
+    group = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / "litdata" / "bin" / "python"
     for python in filter(None, [os.environ.get("DATALINE_LITDATA_PYTHON"), str(group), sys.executable]):
         look = [python, "-c", "import importlib.util as u, sys; sys.exit(any(u.find_spec(n) is None for n in ('litdata', 'PIL', 'zstd')))"]
         if pathlib.Path(python).exists() and subprocess.run(look, check=False, capture_output=True).returncode == 0:
@@ -69,35 +98,77 @@ def litdata():
 
 PYTHON = litdata()
 if PYTHON is None:
-    print("skipped: no Python here has litdata, pillow and zstd (pip install litdata pillow zstd)")
+    print("skipped: no Python here has litdata, pillow and zstd (bench/peers/setup.sh torch litdata)")
     sys.exit(77)
 
 
 class AgainstLitData(ShellTest):
+    """The sets are written once, and each test has a copy."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.written = tempfile.mkdtemp(prefix="dataline-litdata-")
+        cls.addClassCleanup(shutil.rmtree, cls.written, ignore_errors=True)
+        script = pathlib.Path(cls.written) / "writer.py"
+        script.write_text(WRITER)
+        sets = os.path.join(cls.written, "sets")
+        os.mkdir(sets)
+        done = subprocess.run([PYTHON, str(script), sets], check=False, capture_output=True, text=True, timeout=500, cwd=cls.written)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr[-2000:])
+
     def setUp(self):
         super().setUp()
-        script = pathlib.Path(self.folder) / "writer.py"
-        script.write_text(WRITER)
-        subprocess.run([PYTHON, str(script), self.folder], check=True, capture_output=True, timeout=500, cwd=self.folder)
+        shutil.copytree(os.path.join(self.written, "sets"), self.folder, dirs_exist_ok=True)
+
+    def chunks(self, name):
+        return sorted(file for file in os.listdir(self.path(name)) if file.endswith(".bin"))
+
+    def same(self, name, uri=None):
+        names = [file for file in sorted(os.listdir(self.folder)) if file.startswith(f"{name}.") and file.endswith(".bytes")]
+        self.assertEqual(len(names), 14)
+        fields = [file.split(".")[1].replace("+", "/") for file in names]
+        for file, field in zip(names, fields):
+            got = self.ok("cat", f"litdata:{uri or name}?fields={','.join(fields)}", "--field", field, "--max-bytes-per-sample", "4MiB")
+            self.assertEqual(got, self.read(file), file)
+
+    def same_tokens(self, name):
+        self.assertEqual(self.ok("cat", f"litdata:{name}", "--field", "tokens", "--max-bytes-per-sample", "4MiB"), self.read(f"{name}.blocks"))
 
     def test_what_it_writes_comes_out_as_it_is_read_there(self):
-        names = [name for name in sorted(os.listdir(self.folder)) if name.endswith(".bytes")]
-        self.assertEqual(len(names), 13)
-        fields = [name[:-6].replace("+", "/") for name in names]
-        for name, field in zip(names, fields):
-            got = self.ok("cat", f"litdata:set?fields={','.join(fields)}", "--field", field, "--max-bytes-per-sample", "4MiB")
-            self.assertEqual(got, self.read(name), name)
-        self.assertEqual(self.ok("cat", "litdata:tokens", "--field", "tokens", "--max-bytes-per-sample", "4MiB"), self.read("tokens.blocks"))
+        self.assertGreaterEqual(len(self.chunks("plain")), 8)
+        self.same("plain")
+        self.same_tokens("tokens")
 
-    def test_compressed_chunks_are_inflated(self):
-        self.assertEqual(self.ok("cat", "litdata:small", "--field", "n"), b"".join(i.to_bytes(8, "little") for i in range(5)))
-        rows = b"".join(i.to_bytes(8, "little") * 1000 for i in range(5))
-        self.assertEqual(self.ok("cat", "litdata:small", "--field", "row"), rows)
+    def test_compressed_chunks_are_inflated_to_what_is_read_there(self):
+        for name, least in (("zstd", 8), ("zstd19", 5)):
+            chunks = self.chunks(name)
+            self.assertGreaterEqual(len(chunks), least)
+            self.assertEqual([file for file in chunks if ".zstd" not in file], [])
+            self.same(name)
+            self.assertEqual(self.chunks(name), chunks, "nothing is written beside them")
+            self.assertIn("inflated into memory", "".join(json.loads(self.ok("info", f"litdata:{name}?fields=n", "--json"))["notes"]))
+
+    def test_what_litdata_has_inflated_in_place_is_a_set_too(self):
+        self.assertEqual([file for file in self.chunks("zstd.read") if ".zstd" in file], [])
+        self.same("zstd", "zstd.read")
+
+    def test_compressed_tokens_are_inflated_to_what_is_read_there(self):
+        for name in ("tokens-zstd", "short"):
+            self.assertEqual([file for file in self.chunks(name) if ".zstd" not in file], [])
+            self.same_tokens(name)
+        self.assertEqual(len(self.read("tokens-zstd.blocks")), len(self.read("tokens.blocks")))
+
+    def test_items_compressed_one_by_one_or_in_batches_are_inflated_to_what_is_read_there(self):
+        for name in ("items", "batches", "few"):
+            self.assertEqual([file for file in self.chunks(name) if ".zstd" in file], [])
+            self.same(name)
+            self.assertIn("inflated into memory", "".join(json.loads(self.ok("info", f"litdata:{name}?fields=n", "--json"))["notes"]))
 
     def test_a_bare_directory_is_known_and_pickles_are_refused_with_what_to_do(self):
         self.ok("info", "tokens")
-        self.fails(1, "info", "litdata:set", says="field 'list': data_format 'json' is not read")
-        self.fails(1, "info", "litdata:set?fields=n,any", says="field 'any': data_format 'pickle': a pickle runs code .*`fields`")
+        self.fails(1, "info", "litdata:plain", says="field 'list': data_format 'json' is not read")
+        self.fails(1, "info", "litdata:plain?fields=n,any", says="field 'any': data_format 'pickle': a pickle runs code .*`fields`")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,19 @@ def chunk(formats, items, spec=None, loader="PyTreeLoader", dim=None):
     return data, {"chunk_bytes": len(data), "chunk_size": len(rows), "dim": dim, "filename": "c.bin"}, config
 
 
+def in_batches(made):
+    """The chunk with all items in one frame of Zstandard, as they are: a block of raw bytes."""
+    data, entry, config = made
+    count = entry["chunk_size"]
+    begins = struct.unpack_from(f"<{count + 1}I", data, 4)
+    plain = data[begins[0]:]
+    frame = struct.pack("<IBI", 0xFD2FB528, 0xA0, len(plain)) + struct.pack("<I", 1 | len(plain) << 3)[:3] + plain
+    tables = 24 + 4 * (count + 1) + 24
+    packed = struct.pack("<8sHHIII", b"LDFZ01\0\0", 1, 0, count, count, 1) + struct.pack(
+        f"<{count + 1}I", *(begin - begins[0] for begin in begins)) + struct.pack("<IIQII", 0, count, tables, len(frame), len(plain)) + frame
+    return packed, entry | {"chunk_bytes": len(packed)}, config | {"compression": "zstd", "compression_level": "batch"}
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     numpy, tensor = struct.pack("<4I", 4, 2, 1, 2) + b"ab", struct.pack(">5I", 13, 3, 1, 2, 1) + b"abcd"
@@ -36,6 +49,7 @@ def main():
         "tokens": chunk(["no_header_tensor:20"], [(b"abcd",), (b"",), (b"ef",)], json.dumps([1, LEAF]), "TokensLoader", 3),
         "pickle": chunk(["pickle"], [(b"cos\nsystem\n",)]),
     }
+    sets |= {f"{name}-batches": in_batches(sets[name]) for name in ("texts", "arrays", "scalars")}
     for name, (data, entry, config) in sets.items():
         for chunks in ([entry], [entry, entry]):
             index = json.dumps({"chunks": chunks, "config": config, "updated_at": "1"}).encode()

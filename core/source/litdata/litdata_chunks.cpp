@@ -51,7 +51,8 @@ Status read_headers(const MappedFile& file, const FileExtent& item, const std::v
   return Status::ok();
 }
 
-// LitData's other forms of chunks: items compressed in batches, and rows as an Arrow file behind an empty table.
+// LitData's other forms of chunks: items compressed in batches, of which the index says so, and rows as an Arrow file behind an empty
+// table.
 Status explain_chunk(const MappedFile& file) {
   constexpr std::string_view kFramed("LDFZ01\0\0", 8), kArrowRows("LDARW01\0", 8);
   std::array<char, 8> text{};
@@ -59,8 +60,8 @@ Status explain_chunk(const MappedFile& file) {
   if (file.bytes() < bytes) return Status::ok();
   DL_RETURN_IF_ERROR(file.read(0, bytes, reinterpret_cast<std::byte*>(text.data())));
   if (std::string_view(text.data(), text.size()) == kFramed)
-    return error(Code::kUnsupported, file.path(),
-                 ": items compressed in batches, which is not read (write the set without compression)");
+    return error(Code::kCorrupt, file.path(),
+                 ": items compressed in batches, but the index has no compression_level batch");
   DL_RETURN_IF_ERROR(file.read(file.bytes() - bytes, bytes, reinterpret_cast<std::byte*>(text.data())));
   if (std::string_view(text.data(), text.size()) == kArrowRows)
     return error(Code::kUnsupported, file.path(),

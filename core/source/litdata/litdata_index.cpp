@@ -7,6 +7,7 @@
 #include "core/source/files.h"
 #include "core/source/json.h"
 #include "core/source/litdata/litdata_names.h"
+#include "core/source/litdata/litdata_packed.h"
 #include "core/source/shards/shard_set.h"
 
 namespace dataline {
@@ -69,10 +70,12 @@ class LitdataIndexParser {
     if (encrypted_)
       return error(Code::kUnsupported, index_.path,
                    ": the chunks are encrypted, which is not read (write the set without encryption)");
-    if (level_ == "sample")
-      return error(
-          Code::kUnsupported, index_.path,
-          ": items that are compressed one by one, which is not read (write the set without compression)");
+    if (level_ != "" && level_ != "chunk" && level_ != "batch" && level_ != "sample")
+      return error(Code::kUnsupported, index_.path, ": compression_level ", printable(level_),
+                   ", expected chunk, batch or sample");
+    if (compressed_within() && compression_ != "zstd" && !compression_.starts_with("zstd:"))
+      return error(Code::kUnsupported, index_.path, ": items compressed with ", printable(compression_),
+                   ", which is not read (write the set with zstd or without compression)");
     if (item_loader_ == "ParquetLoader")
       return error(
           Code::kUnsupported, index_.path,
@@ -130,10 +133,15 @@ class LitdataIndexParser {
     return Status::ok();
   }
 
+  bool compressed_within() const { return level_ == "batch" || level_ == "sample"; }
+
   // chunk-0-0.zstd.bin holds what chunk-0-0.bin would; the sizes are of that.
   void name_uncompressed() {
     if (compression_.empty()) return;
     for (ShardEntry& chunk : index_.chunks) {
+      if (level_ == "batch") chunk.unpack = unpack_litdata_batches;
+      if (level_ == "sample") chunk.unpack = unpack_litdata_items;
+      if (compressed_within()) continue;
       const std::string part = "." + compression_;
       const size_t at = chunk.name.rfind(part);
       if (at == std::string::npos) continue;

@@ -2,6 +2,7 @@
 #include "core/source/shards/shard_file.h"
 
 #include <string_view>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/source/compressed_file.h"
@@ -51,7 +52,8 @@ Result<MappedFile> open_shard_file(const std::string& directory, const ShardEntr
   const std::string path = join_path(directory, entry.name);
   Result<MappedFile> opened = MappedFile::open_unloaded(path, context);
   if (opened.is_ok()) {
-    if (opened.value().bytes() == entry.bytes) return opened;
+    if (opened.value().bytes() == entry.bytes)
+      return entry.unpack == nullptr ? std::move(opened) : entry.unpack(opened.value(), entry, context);
     return wrong_length(path, entry.bytes, opened.value().bytes(), "file has");
   }
   if (opened.status().code() != Code::kNotFound || entry.compressed.empty()) return opened;

@@ -17,6 +17,9 @@ struct ShardEntry {
   // The name of the file that is its compressed form, or ""; what made it, as the index calls it ("zstd:3"); its bytes, or -1.
   std::string compressed = {}, codec = {};
   int64_t compressed_bytes = -1;
+  // Where the file itself holds its samples compressed: makes of it what it would be without that, in memory.
+  Result<MappedFile> (*unpack)(const MappedFile& file, const ShardEntry& entry,
+                               const OpenContext& context) = nullptr;
 };
 
 constexpr const char* kInflatedShards = "compressed shards are inflated into memory, where they stay";
