@@ -7,6 +7,7 @@
 #include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/loader/cache/kept_samples.h"
+#include "core/loader/cache/sample_maker.h"
 #include "core/memory/machine_limits.h"
 #include "core/memory/pages.h"
 
@@ -136,6 +137,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
 // The pipeline that the whole transform made has shown that it is right; this one begins with what the cache keeps.
 Status Loader::put_cache_before(const SourceRef& stored) {
   DL_ASSIGN_OR_RETURN(const KeptSamples kept, keep_samples(stored, config_, log_, *memory_));
+  maker_ = kept.maker;
   config_.transform = kept.after;
   config_.transform_places = kept.places;
   DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(kept.source, config_, steps_, *device_, kept.heavy));
@@ -206,6 +208,8 @@ Status Loader::prepare_threads() {
   delivery_->time_for(*metrics_);
   if (config_.stats == StatsLevel::kFull) metrics_->switch_on();
   pool_ = std::make_unique<WorkerPool>(*window_, *filler_, *delivery_, gate_, pipeline_, config_);
+  if (maker_ != nullptr) DL_RETURN_IF_ERROR(maker_->add_states(plan_.state_count - 1, *memory_));
+  maker_.reset();
   std::byte* const memory = arena_.data() + plan_.scratch_offset;
   for (int64_t w = 0; w < plan_.scratch_count; ++w) {
     PassStates states;

@@ -42,6 +42,8 @@
 
 namespace dataline {
 
+class SampleMaker;  // core/loader/cache/sample_maker.h
+
 // A part of a mix as the loader sees it now.
 struct PartStats {
   std::string_view name;  // NUL-terminated; lives as long as the loader
@@ -200,7 +202,8 @@ class Loader final : public BatchOwner,
   Block shares_;  // the slots' (SlotPlace::shares)
   std::unique_ptr<ViewSet> schema_views_;
   std::string fingerprint_fields_, fingerprint_data_, weights_digest_, lengths_digest_, shuffle_text_;
-  SourceRef mix_source_;  // of a mix; null else
+  std::shared_ptr<SampleMaker> maker_;  // of a cache, until the threads are there; null else
+  SourceRef mix_source_;                // of a mix; null else
   std::vector<PlanStage> stages_;
   std::shared_ptr<Metrics> metrics_;
   ThreadMutex trace_mutex_;  // held while a trace begins or ends; before metrics_'s own

@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include <cstdlib>
+#include <memory>
+
 namespace dataline {
 namespace {
 
@@ -59,6 +62,12 @@ Status make_directory(const std::string& path) {
   FileFacts facts;
   const int number = facts_of_path(path, facts);
   return number != 0 || facts.is_directory ? Status::ok() : file_error(path, ENOTDIR);
+}
+
+Result<std::string> absolute_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> found(::realpath(path.c_str(), nullptr), &std::free);
+  if (found == nullptr) return file_error(path, errno);
+  return std::string(found.get());
 }
 
 Status remove_file(const std::string& path) { return done(::unlink(path.c_str()), path); }

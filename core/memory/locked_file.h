@@ -46,6 +46,8 @@ class LockedFile {
 };
 
 Status make_directory(const std::string& path);  // ok where it is there already; its parent has to be
+Result<std::string> absolute_path(
+    const std::string& path);  // of what is there; a later chdir changes nothing
 Status remove_file(const std::string& path);
 Status remove_directory(const std::string& path);  // an empty one
 

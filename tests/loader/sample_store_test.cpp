@@ -141,6 +141,39 @@ TEST_F(SampleStoreTest, ThreadsKeepAndReadAtOnce) {
   EXPECT_EQ(count_kept(*store, 0, 1000), 1000);
 }
 
+TEST_F(SampleStoreTest, WhatAnotherKeptMeanwhileIsNotWrittenAgain) {
+  const auto first = open(settings()), second = open(settings());
+  keep(*first, 0, 500);
+  const int64_t before = bytes_in_directory();
+  keep(*second, 0, 500);
+  EXPECT_EQ(bytes_in_directory(), before);
+  keep(*second, 499, 501);
+  EXPECT_GT(bytes_in_directory(), before);
+}
+
+TEST_F(SampleStoreTest, HoldsAndAdviseAreOfTheStamp) {
+  const auto store = open(settings());
+  keep(*store, 0, 1);
+  EXPECT_TRUE(store->holds(0, 7));
+  EXPECT_FALSE(store->holds(0, 8));
+  EXPECT_FALSE(store->holds(1, 7));
+  EXPECT_TRUE(store->cached(0)) << "just written";
+  store->advise(0);
+  store->advise(1);
+}
+
+TEST_F(SampleStoreTest, AnotherWorkingDirectoryChangesNothing) {
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  StoreSettings relative = settings();
+  relative.directory = "cache/";
+  const auto first = open(relative), second = open(relative);
+  std::filesystem::current_path(here);
+  keep(*first, 0, 10);
+  EXPECT_EQ(count_kept(*second, 0, 10), 10);
+  EXPECT_TRUE(std::filesystem::exists(path("000001.samples")));
+}
+
 #if __has_include(<sys/wait.h>)
 // A child is ended without a destructor, as by a kill: what it reserved is still in the file's length.
 TEST_F(SampleStoreTest, AKilledWriterLeavesWhatItKeptAndNothingElse) {

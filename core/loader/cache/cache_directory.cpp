@@ -62,7 +62,8 @@ Result<bool> remove_cache(const std::string& path) {
 Result<CacheDirectory> CacheDirectory::open(std::string path, int64_t budget_bytes) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   DL_RETURN_IF_ERROR(make_directory(path));
-  return CacheDirectory(std::move(path), budget_bytes);
+  DL_ASSIGN_OR_RETURN(std::string absolute, absolute_path(path));
+  return CacheDirectory(std::move(absolute), budget_bytes);
 }
 
 Result<LockedFile> CacheDirectory::lock() const {

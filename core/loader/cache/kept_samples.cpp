@@ -18,7 +18,7 @@ namespace {
 class KeptSource final : public ForwardSource {
  public:
   // `by_field`: the stored source with a column for each field.
-  KeptSource(SourceRef stored, SourceRef by_field, std::unique_ptr<const SampleMaker> maker,
+  KeptSource(SourceRef stored, SourceRef by_field, std::shared_ptr<const SampleMaker> maker,
              std::unique_ptr<SampleStore> store)
       : ForwardSource(std::move(by_field)),
         stored_(std::move(stored)),
@@ -33,6 +33,14 @@ class KeptSource final : public ForwardSource {
   bool unchanged(const ReadSpan&) const override { return true; }
   void confirm(Run&, const ReadSpan&) const override {}
   int64_t scratch_bytes(int64_t) const override { return maker_->sample_bytes(); }
+  // Of what is kept its own pages; what it was made of is not read again.
+  void advise(std::span<const int64_t> indices) const override;
+  bool cached(int64_t index) const override {
+    return is_kept(index) ? store_->cached(index) : source_->cached(index);
+  }
+  void advise_block(int64_t first, int64_t count) const override {
+    Source::advise_block(first, count);  // NOLINT(bugprone-parent-virtual-call)
+  }
   // The kept fields are other ones than those that the source knows about.
   int64_t record_items(int64_t) const override { return -1; }
   Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
@@ -46,13 +54,28 @@ class KeptSource final : public ForwardSource {
     for (const CutField& field : fields) out.push_back(field.kept);
     return out;
   }
+  bool is_kept(int64_t index) const {
+    const std::optional<uint64_t> stamp = source_->stamp(index);
+    return stamp && store_->holds(index, *stamp);
+  }
   Status find_or_make(const Run& run, int64_t row, std::byte* out) const;
 
   const SourceRef stored_;
-  const std::unique_ptr<const SampleMaker> maker_;
+  const std::shared_ptr<const SampleMaker> maker_;
   const std::unique_ptr<SampleStore> store_;
   const Schema schema_;
 };
+
+void KeptSource::advise(std::span<const int64_t> indices) const {
+  size_t first = 0;  // of those that are not kept, side by side
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (!is_kept(indices[i])) continue;
+    store_->advise(indices[i]);
+    if (first < i) source_->advise(indices.subspan(first, i - first));
+    first = i + 1;
+  }
+  if (first < indices.size()) source_->advise(indices.subspan(first));
+}
 
 void KeptSource::locate(Run& run) const {
   for (size_t c = 0; c < schema_.columns.size(); ++c) run.columns[c].contiguous = false;
@@ -122,9 +145,10 @@ Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, c
   out.places = std::move(cut.places);
   for (const CutField& field : cut.fields) out.before.push_back(field.before);
   DL_ASSIGN_OR_RETURN(SourceRef by_field, with_column_per_field(source));
-  auto maker = std::make_unique<SampleMaker>(by_field, std::move(cut.fields), config.max_bytes_per_sample,
+  auto maker = std::make_shared<SampleMaker>(by_field, std::move(cut.fields), config.max_bytes_per_sample,
                                              static_cast<int>(config.cache_quality));
-  DL_RETURN_IF_ERROR(maker->add_states(config.num_workers + 1, memory));
+  DL_RETURN_IF_ERROR(maker->add_states(1, memory));
+  out.maker = maker;
   out.heavy = maker->heavy();
   out.state_bytes = maker->state_bytes();
   out.source = std::make_shared<KeptSource>(std::move(source), std::move(by_field), std::move(maker),

@@ -5,7 +5,7 @@
 // anew. What is kept is what the loader would have made without it, and an error is not kept.
 // Cost: a sample that is made takes one copy more than without a cache, and the writing.
 //
-// Threads: as Source; as many locate() at once as there are states, which are made at create.
+// Threads: as Source; as many locate() at once as the maker has states.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,13 +19,16 @@
 
 namespace dataline {
 
+class SampleMaker;
+
 struct KeptSamples {
-  SourceRef source;                 // of the samples as they are kept
-  std::string after;                // the transform that is left
-  std::vector<int64_t> places;      // of each field: LoaderConfig::transform_places
-  std::vector<std::string> before;  // of each field
-  bool heavy = false;               // making a sample takes long (Program::heavy)
-  int64_t state_bytes = 0;          // that each thread which fills takes beside the pipeline's
+  SourceRef source;                    // of the samples as they are kept
+  std::string after;                   // the transform that is left
+  std::vector<int64_t> places;         // of each field: LoaderConfig::transform_places
+  std::vector<std::string> before;     // of each field
+  std::shared_ptr<SampleMaker> maker;  // has a state for one thread; add_states() for the others
+  bool heavy = false;                  // making a sample takes long (Program::heavy)
+  int64_t state_bytes = 0;             // that each thread which fills takes beside the pipeline's
 };
 
 // For a loader whose whole transform compiles. kUnsupported: a set whose data cannot be told from other data of the same shape (in

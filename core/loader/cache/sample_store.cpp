@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
+#include "core/memory/file_map.h"
 
 namespace dataline {
 namespace {
@@ -133,6 +135,40 @@ int64_t SampleStore::read(int64_t sample, uint64_t stamp, std::byte* out, int64_
   return entry.bytes;
 }
 
+bool SampleStore::is_whole(const Entry& entry) const {
+  const int file = segment_descriptor(entry.segment);
+  std::array<std::byte, size_t{16} << 10> piece;
+  uint32_t checksum = 0;
+  for (int64_t at = 0; at < entry.bytes;) {
+    const int64_t wanted = std::min<int64_t>(entry.bytes - at, piece.size());
+    const ReadResult read = read_at(file, static_cast<int64_t>(entry.offset) + at, wanted, piece.data());
+    if (read.bytes != wanted) return false;
+    checksum = crc_.extend(checksum, piece.data(), wanted);
+    at += wanted;
+  }
+  return checksum == entry.checksum;
+}
+
+bool SampleStore::holds(int64_t sample, uint64_t stamp) const {
+  Entry entry;
+  return read_entry(sample, entry) && entry.stamp == stamp;
+}
+
+bool SampleStore::cached(int64_t sample) const {
+  Entry entry;
+  if (!read_entry(sample, entry) || entry.bytes == 0) return true;
+  const int file = segment_descriptor(entry.segment);
+  const auto offset = static_cast<int64_t>(entry.offset);
+  return file < 0 || (is_cached(file, offset) && is_cached(file, offset + entry.bytes - 1));
+}
+
+void SampleStore::advise(int64_t sample) const {
+  Entry entry;
+  if (!read_entry(sample, entry)) return;
+  const int file = segment_descriptor(entry.segment);
+  if (file >= 0) advise_file(file, static_cast<int64_t>(entry.offset), entry.bytes);
+}
+
 int SampleStore::segment_descriptor(uint32_t segment) const {
   ThreadLock lock(files_mutex_);
   if (files_.size() < segment) files_.resize(segment);
@@ -143,6 +179,7 @@ int SampleStore::segment_descriptor(uint32_t segment) const {
 
 void SampleStore::keep(int64_t sample, uint64_t stamp, Bytes bytes) {
   if (full() || bytes.size() > std::numeric_limits<uint32_t>::max()) return;
+  if (Entry kept; read_entry(sample, kept) && kept.stamp == stamp && is_whole(kept)) return;
   const int64_t offset = take_room(static_cast<int64_t>(bytes.size()));
   if (offset < 0) return;
   const LockedFile* own = nullptr;

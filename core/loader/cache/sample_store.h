@@ -50,7 +50,12 @@ class SampleStore {
 
   // The sample's bytes, into `room` bytes at `out`, if they were kept with this stamp; their number, or -1.
   int64_t read(int64_t sample, uint64_t stamp, std::byte* out, int64_t room) const;
+  // Nothing is written where the sample was kept meanwhile, as by another job in step with this one.
   void keep(int64_t sample, uint64_t stamp, Bytes bytes);
+  // Whether the sample is kept with this stamp, and then whether its pages are in memory; advise() asks for them.
+  bool holds(int64_t sample, uint64_t stamp) const;
+  bool cached(int64_t sample) const;
+  void advise(int64_t sample) const;
   // No more samples are kept.
   bool full() const { return full_.load(); }
 
@@ -61,6 +66,7 @@ class SampleStore {
       : settings_(std::move(settings)), directory_(std::move(directory)), index_(std::move(index)) {}
   Status prepare_index();
   bool read_entry(int64_t sample, Entry& out) const;
+  bool is_whole(const Entry& entry) const;
   int segment_descriptor(uint32_t segment) const DL_EXCLUDES(files_mutex_);
   // Room for so many bytes in a segment of this store's own: where, or -1.
   int64_t take_room(int64_t bytes) DL_EXCLUDES(mutex_);

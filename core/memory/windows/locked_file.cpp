@@ -80,6 +80,17 @@ Status make_directory(const std::string& path) {
   return GetLastError() == ERROR_ALREADY_EXISTS ? Status::ok() : last_fault(path);
 }
 
+Result<std::string> absolute_path(const std::string& path) {
+  const std::optional<std::wstring> wide = windows::wide_path(path);
+  if (!wide) return file_error(path, errno);
+  const DWORD letters = GetFullPathNameW(wide->c_str(), 0, nullptr, nullptr);
+  std::wstring found(letters, L'\0');
+  const DWORD written = GetFullPathNameW(wide->c_str(), letters, found.data(), nullptr);
+  if (written == 0 || written >= letters) return last_fault(path);
+  found.resize(written);
+  return windows::narrow(found);
+}
+
 Status remove_file(const std::string& path) {
   const std::optional<std::wstring> wide = windows::wide_path(path);
   if (!wide) return file_error(path, errno);
