@@ -3,9 +3,10 @@
 
   bench/cache.py SHELL PHOTOS [--rounds N] [--epochs N]
 
-Per round, in turns: without a cache, with one that fills (one epoch, into an empty directory), and with one that is full. One core: the
+Per round, in turns: without a cache, with one that fills (one epoch, into an empty directory), and with one that is full; with
+cache_quality=90 again. One core: the
 process is held on it. What starting costs is taken off, by a run of one image. CPU seconds are the process's own. Pixels are the same
-in all three; that is tested (tests/loader/images/cache_test.cpp), not here.
+in the first three; that is tested (tests/loader/images/cache_test.cpp), not here.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -24,8 +25,25 @@ TRANSFORM = "image: decode, resize(256), random_resized_crop(224), hflip"
 
 
 def job(shell, photos, *more):
-    return [shell, "cat", f"folder:{photos}", "--field", "image", "-o", "/dev/null", "--transform", TRANSFORM, "--shuffle", "full", "--seed", "1",
-            "--num-workers", "1", *(("--batch-size", "50") if "--batch-size" not in more else ()), *map(str, more)]
+    return [
+        shell,
+        "cat",
+        f"folder:{photos}",
+        "--field",
+        "image",
+        "-o",
+        "/dev/null",
+        "--transform",
+        TRANSFORM,
+        "--shuffle",
+        "full",
+        "--seed",
+        "1",
+        "--num-workers",
+        "1",
+        *(("--batch-size", "50") if "--batch-size" not in more else ()),
+        *map(str, more),
+    ]
 
 
 def run(command):
@@ -51,22 +69,31 @@ def main():
     given = parser.parse_args()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     count = sum(1 for path in given.photos.rglob("*") if path.is_file())
-    found = {"without": [], "fills": [], "full": []}
+    found = {"without": [], "fills": [], "full": [], "fills, quality 90": [], "full, quality 90": []}
+    kept = {}
     with tempfile.TemporaryDirectory(prefix="dataline-cache-") as name:
-        directory = pathlib.Path(name, "cache")
         for _ in range(given.rounds):
-            shutil.rmtree(directory, ignore_errors=True)
             start = run(job(given.shell, given.photos, "--batches", 1, "--batch-size", 1, "--prefetch-depth", 1))
             found["without"].append(per_second(count * given.epochs - 1, run(job(given.shell, given.photos, "--epochs", given.epochs)), start))
-            found["fills"].append(per_second(count - 1, run(job(given.shell, given.photos, "--cache", directory)), start))
-            found["full"].append(per_second(count * given.epochs - 1, run(job(given.shell, given.photos, "--epochs", given.epochs, "--cache", directory)), start))
-        kept = sum(path.stat().st_size for path in directory.rglob("*.samples"))
+            for words, more in (("", ()), (", quality 90", ("--cache-quality", 90))):
+                directory = pathlib.Path(name, "cache")
+                shutil.rmtree(directory, ignore_errors=True)
+                cache = ("--cache", directory, *more)
+                found["fills" + words].append(per_second(count - 1, run(job(given.shell, given.photos, *cache)), start))
+                found["full" + words].append(
+                    per_second(count * given.epochs - 1, run(job(given.shell, given.photos, "--epochs", given.epochs, *cache)), start)
+                )
+                kept["full" + words] = sum(path.stat().st_size for path in directory.rglob("*.samples"))
     stored = sum(path.stat().st_size for path in given.photos.rglob("*") if path.is_file())
-    print(f"{count} photographs, {stored / count / 1000:.0f} kB each; kept {kept / count / 1000:.0f} kB each; {TRANSFORM}; medians of {given.rounds}")
+    print(f"{count} photographs, {stored / count / 1000:.0f} kB each; {TRANSFORM}; medians of {given.rounds}")
     base = [statistics.median(side) for side in zip(*found["without"])]
     for name, rounds in found.items():
         wall, cpu = (statistics.median(side) for side in zip(*rounds))
-        print(f"{name:8} {wall:8.0f} images/s   {cpu:8.0f} per CPU second   {cpu / base[1]:5.2f} times without, by CPU", flush=True)
+        print(
+            f"{name:18} {wall:8.0f} images/s   {cpu:8.0f} per CPU second   {cpu / base[1]:5.2f} times without, by CPU"
+            + (f"   {kept[name] / count / 1000:4.0f} kB each" if name in kept else ""),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
