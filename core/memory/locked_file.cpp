@@ -44,11 +44,6 @@ Status LockedFile::write_at(int64_t offset, Bytes bytes) const {
   return Status::ok();
 }
 
-Result<int64_t> LockedFile::bytes() const {
-  DL_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(descriptor_.get(), path_));
-  return facts.bytes;
-}
-
 Status LockedFile::set_bytes(int64_t bytes) const {
   return done(retry_interrupted([&] { return ::ftruncate(descriptor_.get(), static_cast<off_t>(bytes)); }),
               path_);

@@ -32,7 +32,10 @@ class LockedFile {
   ReadResult read_at(int64_t offset, int64_t bytes, std::byte* out) const {
     return dataline::read_at(descriptor_.get(), offset, bytes, out);
   }
-  Result<int64_t> bytes() const;
+  Result<int64_t> bytes() const {
+    DL_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(descriptor_.get(), path_));
+    return facts.bytes;
+  }
   // Cuts it, or lengthens it by zeros, which take no room on most file systems.
   Status set_bytes(int64_t bytes) const;
   Status touch() const;  // its time of change is now

@@ -151,15 +151,13 @@ TEST_F(SampleStoreTest, WhatAnotherKeptMeanwhileIsNotWrittenAgain) {
   EXPECT_GT(bytes_in_directory(), before);
 }
 
-TEST_F(SampleStoreTest, HoldsAndAdviseAreOfTheStamp) {
+TEST_F(SampleStoreTest, OnlyWhatIsKeptCanBeAskedFor) {
   const auto store = open(settings());
   keep(*store, 0, 1);
-  EXPECT_TRUE(store->holds(0, 7));
-  EXPECT_FALSE(store->holds(0, 8));
-  EXPECT_FALSE(store->holds(1, 7));
-  EXPECT_TRUE(store->cached(0)) << "just written";
-  store->advise(0);
-  store->advise(1);
+  EXPECT_EQ(store->cached(0), std::optional(true)) << "just written";
+  EXPECT_EQ(store->cached(1), std::nullopt);
+  EXPECT_TRUE(store->advise(0));
+  EXPECT_FALSE(store->advise(1));
 }
 
 TEST_F(SampleStoreTest, AnotherWorkingDirectoryChangesNothing) {

@@ -36,7 +36,8 @@ class KeptSource final : public ForwardSource {
   // Of what is kept its own pages; what it was made of is not read again.
   void advise(std::span<const int64_t> indices) const override;
   bool cached(int64_t index) const override {
-    return is_kept(index) ? store_->cached(index) : source_->cached(index);
+    const std::optional<bool> kept = store_->cached(index);
+    return kept ? *kept : source_->cached(index);
   }
   void advise_block(int64_t first, int64_t count) const override {
     Source::advise_block(first, count);  // NOLINT(bugprone-parent-virtual-call)
@@ -54,10 +55,6 @@ class KeptSource final : public ForwardSource {
     for (const CutField& field : fields) out.push_back(field.kept);
     return out;
   }
-  bool is_kept(int64_t index) const {
-    const std::optional<uint64_t> stamp = source_->stamp(index);
-    return stamp && store_->holds(index, *stamp);
-  }
   Status find_or_make(const Run& run, int64_t row, std::byte* out) const;
 
   const SourceRef stored_;
@@ -69,8 +66,7 @@ class KeptSource final : public ForwardSource {
 void KeptSource::advise(std::span<const int64_t> indices) const {
   size_t first = 0;  // of those that are not kept, side by side
   for (size_t i = 0; i < indices.size(); ++i) {
-    if (!is_kept(indices[i])) continue;
-    store_->advise(indices[i]);
+    if (!store_->advise(indices[i])) continue;
     if (first < i) source_->advise(indices.subspan(first, i - first));
     first = i + 1;
   }

@@ -149,24 +149,20 @@ bool SampleStore::is_whole(const Entry& entry) const {
   return checksum == entry.checksum;
 }
 
-bool SampleStore::holds(int64_t sample, uint64_t stamp) const {
+std::optional<bool> SampleStore::cached(int64_t sample) const {
   Entry entry;
-  return read_entry(sample, entry) && entry.stamp == stamp;
-}
-
-bool SampleStore::cached(int64_t sample) const {
-  Entry entry;
-  if (!read_entry(sample, entry) || entry.bytes == 0) return true;
+  if (!read_entry(sample, entry)) return std::nullopt;
   const int file = segment_descriptor(entry.segment);
-  const auto offset = static_cast<int64_t>(entry.offset);
-  return file < 0 || (is_cached(file, offset) && is_cached(file, offset + entry.bytes - 1));
+  const auto first = static_cast<int64_t>(entry.offset), last = first + std::max<int64_t>(entry.bytes, 1) - 1;
+  return file < 0 || (is_cached(file, first) && is_cached(file, last));
 }
 
-void SampleStore::advise(int64_t sample) const {
+bool SampleStore::advise(int64_t sample) const {
   Entry entry;
-  if (!read_entry(sample, entry)) return;
+  if (!read_entry(sample, entry)) return false;
   const int file = segment_descriptor(entry.segment);
   if (file >= 0) advise_file(file, static_cast<int64_t>(entry.offset), entry.bytes);
+  return true;
 }
 
 int SampleStore::segment_descriptor(uint32_t segment) const {

@@ -52,10 +52,10 @@ class SampleStore {
   int64_t read(int64_t sample, uint64_t stamp, std::byte* out, int64_t room) const;
   // Nothing is written where the sample was kept meanwhile, as by another job in step with this one.
   void keep(int64_t sample, uint64_t stamp, Bytes bytes);
-  // Whether the sample is kept with this stamp, and then whether its pages are in memory; advise() asks for them.
-  bool holds(int64_t sample, uint64_t stamp) const;
-  bool cached(int64_t sample) const;
-  void advise(int64_t sample) const;
+  // Whether the pages of the sample, of whatever stamp, are in memory; nullopt: none was kept.
+  std::optional<bool> cached(int64_t sample) const;
+  // Asks for them. False: none was kept.
+  bool advise(int64_t sample) const;
   // No more samples are kept.
   bool full() const { return full_.load(); }
 
