@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "core/loader/cache/kept_samples.h"
 #include "core/loader/loader.h"
 #include "core/source/composed/mix.h"
 
@@ -62,6 +63,10 @@ Result<LoaderStats> Loader::stats() const {
   stats.pinned_bytes = delivery_->pinned_slots() * plan_.slot_stride;
   stats.device_bytes = device_->device_bytes();
   stats.copied_bytes = delivery_->copied_bytes();
+  if (cache_counts_ != nullptr) {
+    stats.cache_read = cache_counts_->read.load(std::memory_order_relaxed);
+    stats.cache_made = cache_counts_->made.load(std::memory_order_relaxed);
+  }
   return stats;
 }
 

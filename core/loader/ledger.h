@@ -50,6 +50,7 @@ struct LoaderStats {
   int64_t bad = 0, worker_cpu_ns = 0, arena_bytes = 0, held_bytes = 0, budget_bytes = 0;
   int64_t leases_held = 0, ready_batches = 0, threads_abandoned = 0;
   int64_t pinned_bytes = 0, device_bytes = 0, copied_bytes = 0;
+  int64_t cache_read = 0, cache_made = 0;
 };
 
 // "step 12: 3 of 256 samples are bad: sample 17: ...; sample 40: ..."

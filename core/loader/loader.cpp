@@ -138,6 +138,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
 Status Loader::put_cache_before(const SourceRef& stored) {
   DL_ASSIGN_OR_RETURN(const KeptSamples kept, keep_samples(stored, config_, log_, *memory_));
   maker_ = kept.maker;
+  cache_counts_ = kept.counts;
   config_.transform = kept.after;
   config_.transform_places = kept.places;
   DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(kept.source, config_, steps_, *device_, kept.heavy));

@@ -42,7 +42,8 @@
 
 namespace dataline {
 
-class SampleMaker;  // core/loader/cache/sample_maker.h
+class SampleMaker;   // core/loader/cache/sample_maker.h
+struct CacheCounts;  // core/loader/cache/kept_samples.h
 
 // A part of a mix as the loader sees it now.
 struct PartStats {
@@ -202,8 +203,9 @@ class Loader final : public BatchOwner,
   Block shares_;  // the slots' (SlotPlace::shares)
   std::unique_ptr<ViewSet> schema_views_;
   std::string fingerprint_fields_, fingerprint_data_, weights_digest_, lengths_digest_, shuffle_text_;
-  std::shared_ptr<SampleMaker> maker_;  // of a cache, until the threads are there; null else
-  SourceRef mix_source_;                // of a mix; null else
+  std::shared_ptr<SampleMaker> maker_;               // of a cache, until the threads are there; null else
+  std::shared_ptr<const CacheCounts> cache_counts_;  // null without one
+  SourceRef mix_source_;                             // of a mix; null else
   std::vector<PlanStage> stages_;
   std::shared_ptr<Metrics> metrics_;
   ThreadMutex trace_mutex_;  // held while a trace begins or ends; before metrics_'s own

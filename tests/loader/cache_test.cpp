@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "core/base/digest.h"
+#include "tests/loader/measured.h"
 #include "tests/loader/mixes.h"
 #include "tests/support/plan_stages.h"
 #include "tests/support/temp_folder.h"
@@ -134,6 +135,22 @@ TEST_F(Cached, RecordsOfAReaderWithAFingerprintAreReadOnce) {
   other.fingerprint = "numbers 2";
   EXPECT_EQ(stream(other.dataset(100), cached()), expected);
   EXPECT_EQ(other.records_read, 100) << "other data";
+}
+
+// Also when the job has ended, and of a job without a cache.
+TEST_F(Cached, WhatWasFoundAndWhatWasMadeIsCounted) {
+  const Dataset dataset = open("jsonl:" + rows());
+  const auto counts = [&](const Settings& settings) {
+    const Loader loader = make_loader(dataset, settings);
+    for (Delivered got = next(loader); got.status != DL_END; got = next(loader)) {
+      EXPECT_TRUE(got.status == DL_OK || got.status == DL_END_OF_EPOCH) << got.message;
+    }
+    const Metrics metrics = metrics_of(loader);
+    return std::pair(row_of(metrics, "cache_read").value, row_of(metrics, "cache_made").value);
+  };
+  EXPECT_EQ(counts(cached()), std::pair(int64_t{40}, int64_t{40})) << "the first epoch, and the second";
+  EXPECT_EQ(counts(cached()), std::pair(int64_t{80}, int64_t{0}));
+  EXPECT_EQ(counts(kCachedJob), std::pair(int64_t{0}, int64_t{0}));
 }
 
 TEST_F(Cached, WhatCannotTellItsChangesIsRefused) {

@@ -19,11 +19,12 @@ class KeptSource final : public ForwardSource {
  public:
   // `by_field`: the stored source with a column for each field.
   KeptSource(SourceRef stored, SourceRef by_field, std::shared_ptr<const SampleMaker> maker,
-             std::unique_ptr<SampleStore> store)
+             std::unique_ptr<SampleStore> store, std::shared_ptr<CacheCounts> counts)
       : ForwardSource(std::move(by_field)),
         stored_(std::move(stored)),
         maker_(std::move(maker)),
         store_(std::move(store)),
+        counts_(std::move(counts)),
         schema_(column_per_field(kept_fields(maker_->fields()))) {}
 
   const Schema& schema() const override { return schema_; }
@@ -60,6 +61,7 @@ class KeptSource final : public ForwardSource {
   const SourceRef stored_;
   const std::shared_ptr<const SampleMaker> maker_;
   const std::unique_ptr<SampleStore> store_;
+  const std::shared_ptr<CacheCounts> counts_;
   const Schema schema_;
 };
 
@@ -91,8 +93,12 @@ Status KeptSource::find_or_make(const Run& run, int64_t row, std::byte* out) con
   const std::optional<uint64_t> stamp = source_->stamp(index);
   if (stamp) {
     const int64_t bytes = store_->read(index, *stamp, out, maker_->sample_bytes());
-    if (bytes >= 0 && maker_->is_sample(out, bytes)) return Status::ok();
+    if (bytes >= 0 && maker_->is_sample(out, bytes)) {
+      counts_->read.fetch_add(1, std::memory_order_relaxed);
+      return Status::ok();
+    }
   }
+  counts_->made.fetch_add(1, std::memory_order_relaxed);
   DL_ASSIGN_OR_RETURN(const MadeSample made, maker_->make(run, row, store_->full(), out));
   if (made.whole && stamp) store_->keep(index, *stamp, {out, static_cast<size_t>(made.bytes)});
   return Status::ok();
@@ -147,8 +153,10 @@ Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, c
   out.maker = maker;
   out.heavy = maker->heavy();
   out.state_bytes = maker->state_bytes();
+  auto counts = std::make_shared<CacheCounts>();
+  out.counts = counts;
   out.source = std::make_shared<KeptSource>(std::move(source), std::move(by_field), std::move(maker),
-                                            std::move(store));
+                                            std::move(store), std::move(counts));
   return out;
 }
 

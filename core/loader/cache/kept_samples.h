@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/atomic.h"
 #include "core/loader/options.h"
 #include "core/memory/host_memory.h"
 #include "core/source/source.h"
@@ -21,10 +22,15 @@ namespace dataline {
 
 class SampleMaker;
 
+struct CacheCounts {
+  Atomic<int64_t> read{0}, made{0};  // samples that were found, and that were not. Relaxed: statistics
+};
+
 struct KeptSamples {
-  SourceRef source;                    // of the samples as they are kept
-  std::string after;                   // the transform that is left
-  std::vector<int64_t> places;         // of each field: LoaderConfig::transform_places
+  SourceRef source;             // of the samples as they are kept
+  std::string after;            // the transform that is left
+  std::vector<int64_t> places;  // of each field: LoaderConfig::transform_places
+  std::shared_ptr<const CacheCounts> counts;
   std::vector<std::string> before;     // of each field
   std::shared_ptr<SampleMaker> maker;  // has a state for one thread; add_states() for the others
   bool heavy = false;                  // making a sample takes long (Program::heavy)

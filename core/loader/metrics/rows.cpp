@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kNs = "ns";
 constexpr const char* kBytes = "bytes";
 
-// The counters of dl_stats, under their names there.
+// The counters of dl_stats, under their names there, and of the cache.
 struct CounterSpec {
   const char* name;
   MetricKind kind;
@@ -38,6 +38,9 @@ constexpr CounterSpec kCounters[] = {
     DL_COUNTER(ledger.lease_copies, "lease_copies", kCounter, "batches",
                "Batches delivered as a fresh allocation, beyond max_leases."),
     DL_COUNTER(worker_cpu_ns, "worker_cpu_ns", kCounter, kNs, "CPU time of worker threads."),
+    DL_COUNTER(cache_read, "cache_read", kCounter, "samples", "Samples that were found in the cache."),
+    DL_COUNTER(cache_made, "cache_made", kCounter, "samples",
+               "Samples that were not, and were read and made, with the option cache."),
     DL_COUNTER(copied_bytes, "copied_bytes", kCounter, kBytes, "Bytes copied over the bus to the device."),
     DL_COUNTER(num_workers, "num_workers", kGauge, "threads", "Worker threads."),
     DL_COUNTER(ready_batches, "ready_batches", kGauge, "batches", "Batches loaded and not yet delivered."),
