@@ -4,6 +4,7 @@
 #include "tests/loader/images/photographs.h"
 #include "tests/loader/transformed_parts.h"
 #include "tests/support/plan_stages.h"
+#include "tests/support/temp_folder.h"
 
 namespace dataline::testing {
 namespace {
@@ -142,6 +143,29 @@ TEST_F(DeviceImages, HeldOnTheDeviceTheyAreDecodedOnceAndThoseOfTheCpu) {
               whole_job(make_loader(dataset, job), nullptr))
         << transform;
   }
+}
+
+// What is left behind the cache is what the device has a part in.
+TEST_F(DeviceImages, OutOfACacheAreThoseOfTheCpuWithout) {
+  const std::string folder = make_temp_folder("dataline-device-cache");
+  Photographs().write_to(folder + "/set");
+  const Dataset dataset = Photographs::of_folder(folder + "/set");
+  const Settings job =
+      images({{"epochs", "2"}, {"shuffle", "full"}, {"batch_size", "5"}, {"num_workers", "2"}});
+  for (const char* transform : {"image: decode, resize(16x16), normalize(imagenet), chw",
+                                "image: decode, random_crop(24), hflip, chw, cast(f16)"}) {
+    const auto expected = whole_job(make_loader(dataset, job + Settings{{"transform", transform}}), nullptr);
+    const Settings cached = job + Settings{{"transform", transform}, {"cache", folder + "/cache"}};
+    for (int run = 0; run < 2; ++run) {
+      Consumer consumer;
+      EXPECT_EQ(whole_job(make_loader(dataset, on_device(cached)), &consumer), expected) << transform;
+    }
+    if (!has_kernels() || std::string(transform).find("resize") == std::string::npos) continue;
+    Consumer consumer;
+    EXPECT_EQ(whole_job(make_loader(dataset, on_device(cached + Settings{{"io", "device"}})), &consumer),
+              expected);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(DeviceImages, OfSizesOfTheirOwnOrDrawnAtRandomByTheHostAreNotHeldOnTheDevice) {

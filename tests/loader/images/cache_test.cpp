@@ -1,9 +1,6 @@
 // The option `cache` on class folders of photographs: the stream is what it is without it, whatever is kept, by whom, and
 // whatever becomes of the files meanwhile.
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
-#include <fstream>
-
 #include "tests/loader/images/photographs.h"
 #include "tests/support/plan_stages.h"
 #include "tests/support/temp_folder.h"
@@ -17,20 +14,11 @@ const Settings kJob = {{"batch_size", "4"}, {"epochs", "2"}, {"shuffle", "full"}
 
 class CachedImages : public ::testing::TestWithParam<const char*> {
  protected:
-  CachedImages() {
-    for (int64_t i = 0; i < set_.count; ++i) write(i, set_.file(i));
-  }
+  CachedImages() { set_.write_to(folder_ + "/set"); }
   ~CachedImages() override { fs::remove_all(folder_); }
 
-  std::string path(int64_t i) const {
-    const std::string number = std::to_string(i);
-    return folder_ + "/set/" + (i % 2 == 0 ? "cat" : "dog") + "/" + std::string(3 - number.size(), '0') +
-           number + ".jpg";
-  }
-  void write(int64_t i, const std::string& bytes) const {
-    fs::create_directories(fs::path(path(i)).parent_path());
-    std::ofstream(path(i), std::ios::binary) << bytes;
-  }
+  std::string path(int64_t i) const { return Photographs::path_in(folder_ + "/set", i); }
+  void write(int64_t i, const std::string& bytes) const { Photographs::write(path(i), bytes); }
   // Other bytes, of the same length and time: only a cache still has what was there.
   void spoil_unseen(int64_t i) const {
     const auto time = fs::last_write_time(path(i));
@@ -38,13 +26,7 @@ class CachedImages : public ::testing::TestWithParam<const char*> {
     fs::last_write_time(path(i), time);
   }
   Dataset dataset(const Settings& settings = {}) const {
-    Error error;
-    dl_dataset* dataset = nullptr;
-    EXPECT_EQ(dl_dataset_open(("folder:" + folder_ + "/set").c_str(), make_options(settings).get(), &dataset,
-                              &error),
-              DL_OK)
-        << error.message;
-    return Dataset(dataset);
+    return Photographs::of_folder(folder_ + "/set", settings);
   }
   Settings cached(const Settings& settings) const { return with(settings, {{"cache", folder_ + "/cache"}}); }
   std::vector<std::string> stream(const Settings& settings) const {

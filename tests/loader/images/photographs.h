@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <set>
 #include <string>
@@ -36,6 +38,27 @@ struct Photographs {
     if (broken.contains(index)) bytes.resize(30);
     if (damaged.contains(index)) bytes = bytes.substr(0, bytes.size() * 2 / 3) + "\xFF\xD9";
     return bytes;
+  }
+
+  // As files of two classes in a folder, in the order of their numbers: 000.jpg, 002.jpg, ... and then 001.jpg, ...
+  static std::string path_in(const std::string& folder, int64_t index) {
+    const std::string number = std::to_string(1000 + index).substr(1);
+    return folder + (index % 2 == 0 ? "/cat/" : "/dog/") + number + ".jpg";
+  }
+  static void write(const std::string& path, const std::string& bytes) {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+  void write_to(const std::string& folder) const {
+    for (int64_t i = 0; i < count; ++i) write(path_in(folder, i), file(i));
+  }
+  static Dataset of_folder(const std::string& folder, const Settings& settings = {}) {
+    Error error;
+    dl_dataset* dataset = nullptr;
+    EXPECT_EQ(dl_dataset_open(("folder:" + folder).c_str(), make_options(settings).get(), &dataset, &error),
+              DL_OK)
+        << error.message;
+    return Dataset(dataset);
   }
 
   // Fields: image (ragged u8), label (i64, index % 5).
