@@ -776,6 +776,8 @@ typedef struct dl_stats {
   int64_t device_bytes;      /* device memory the loader holds now */
   int64_t copied_bytes;      /* copied over the bus to the device */
   int64_t warned;            /* images delivered although the decoder warned of damage (on_warning=accept) */
+  int64_t cache_read;        /* samples that were found in the cache (option cache) */
+  int64_t cache_made;        /* samples that were not, and were read and made; 0 without a cache */
 } dl_stats;
 /* Fills *out. */
 DL_API DL_MUST_CHECK dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* error);

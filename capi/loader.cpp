@@ -178,6 +178,8 @@ dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* erro
     stats.device_bytes = from.device_bytes;
     stats.copied_bytes = from.copied_bytes;
     stats.warned = from.ledger.warned;
+    stats.cache_read = from.cache_read;
+    stats.cache_made = from.cache_made;
     return copy_struct(stats, out);
   });
 }

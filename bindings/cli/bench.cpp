@@ -228,6 +228,8 @@ class Bench {
     result_.consumer_wait_percent = 100 * measured_.waited_seconds / measured_.seconds;
     result_.num_workers = stats.num_workers;
     result_.warned = stats.warned;
+    result_.cache_read = stats.cache_read;
+    result_.cache_made = stats.cache_made;
     result_.stages = stage_shares(consumer_->loader());
     if (const dl_tuned tuned = consumer_->tuned(); tuned.mode != DL_TUNE_OFF) result_.tuned = tuned;
     result_.cores_busy = cpu_seconds_ / measured_.seconds;

@@ -109,6 +109,10 @@ std::string bench_text(const BenchResult& result) {
     const StageShare& share = result.stages[at];
     rows.push_back({at == 0 ? "work" : "", fixed(share.percent, 1) + " % " + share.stage});
   }
+  if (result.cache_read + result.cache_made > 0) {
+    rows.push_back(
+        {"cache", grouped(result.cache_read) + " samples found, " + grouped(result.cache_made) + " made"});
+  }
   if (result.tuned) rows.push_back({"tuning", result.tuned->text});
   if (result.warned > 0) rows.push_back({"warnings", warned_text(result.warned)});
   if (!result.remark.empty()) rows.push_back({"note", result.remark});

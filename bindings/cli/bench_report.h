@@ -27,8 +27,9 @@ struct BenchResult {
   double us_per_batch = 0;
   double first_batch_ms = 0;
   double consumer_wait_percent = 0;
-  int64_t warned = 0;     // images
-  double cores_busy = 0;  // by the loader and its consumer: CPU seconds per second
+  int64_t warned = 0;                      // images
+  int64_t cache_read = 0, cache_made = 0;  // samples; 0 without a cache
+  double cores_busy = 0;                   // by the loader and its consumer: CPU seconds per second
   std::optional<double> cpu_s_per_gb;
   std::optional<double> gather_cpu_s_per_gb;  // of the same delivered bytes
   int64_t peak_rss_bytes = 0;

@@ -37,6 +37,8 @@ type Stats struct {
 	DeviceBytes      int64 // device memory the loader holds now
 	CopiedBytes      int64 // sent over the bus to the device
 	Warned           int64 // images delivered though their decoder warned of damage (on_warning=accept)
+	CacheRead        int64 // samples that were found in the cache (cache=DIR)
+	CacheMade        int64 // samples that were not, and were read and made; 0 without a cache
 	Forgotten        int64 // batches whose Release was forgotten, and that stay held: slices of them may be in use
 }
 
@@ -70,6 +72,8 @@ func (l *Loader) Stats() (Stats, error) {
 		DeviceBytes:      raw.DeviceBytes,
 		CopiedBytes:      raw.CopiedBytes,
 		Warned:           raw.Warned,
+		CacheRead:        raw.CacheRead,
+		CacheMade:        raw.CacheMade,
 		Forgotten:        l.lost.count.Load(),
 	}, nil
 }

@@ -11,7 +11,9 @@
 namespace dataline {
 namespace {
 
-bool has_no_locks(int number) { return number == ENOLCK || number == EOPNOTSUPP || number == EINVAL; }
+bool has_no_locks(int number) {
+  return number == ENOLCK || number == EOPNOTSUPP || number == EINVAL || number == ENOSYS;
+}
 
 Status done(int result, const std::string& path) {
   return result == 0 ? Status::ok() : file_error(path, errno);
@@ -31,6 +33,13 @@ Result<std::optional<LockedFile>> LockedFile::open(const std::string& path, Lock
     return file_error(path, errno);
   }
   return std::optional(LockedFile(path, std::move(descriptor)));
+}
+
+Result<LockedFile> LockedFile::open_to_read(const std::string& path) {
+  Descriptor descriptor = Descriptor::open(path, kFileFlags);
+  if (!descriptor) return file_error(path, errno);
+  static_cast<void>(retry_interrupted([&] { return ::flock(descriptor.get(), LOCK_SH); }));
+  return LockedFile(path, std::move(descriptor));
 }
 
 Status LockedFile::write_at(int64_t offset, Bytes bytes) const {

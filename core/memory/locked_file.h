@@ -26,6 +26,8 @@ class LockedFile {
  public:
   // kGiveUp: nullopt where others hold a lock that this one does not go with.
   static Result<std::optional<LockedFile>> open(const std::string& path, LockKind kind, WhenLocked when);
+  // What is there and may perhaps not be written, to read it only: with a shared lock where the file system gives one.
+  static Result<LockedFile> open_to_read(const std::string& path);
 
   const std::string& path() const { return path_; }
   Status write_at(int64_t offset, Bytes bytes) const;

@@ -56,6 +56,12 @@ class Cache(ShellTest):
         self.fails(2, *self.JOB, "--cache-bytes", "1GiB", says="option cache_bytes: needs cache")
         self.fails(1, *self.JOB, "--cache", "no/such", says="option cache: no/such: no such file")
 
+    def test_bench_tells_what_was_found(self):
+        bench = ["bench", *self.JOB[1:], "--seconds", "0.05"]
+        self.assertNotRegex(self.ok(*bench).decode(), r"(?m)^cache ")
+        self.check("--cache", "cache")
+        self.assertRegex(self.ok(*bench, "--cache", "cache").decode(), r"(?m)^cache +[1-9][0-9,]* samples found, 0 made$")
+
     def test_jobs_at_once_share_it(self):
         jobs = [self.start(*self.cached("--num_workers", workers)) for workers in (0, 1, 2, 2)]
         for job in jobs:

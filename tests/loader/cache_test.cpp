@@ -146,7 +146,10 @@ TEST_F(Cached, WhatWasFoundAndWhatWasMadeIsCounted) {
       EXPECT_TRUE(got.status == DL_OK || got.status == DL_END_OF_EPOCH) << got.message;
     }
     const Metrics metrics = metrics_of(loader);
-    return std::pair(row_of(metrics, "cache_read").value, row_of(metrics, "cache_made").value);
+    const dl_stats stats = stats_of(loader);
+    EXPECT_EQ(row_of(metrics, "cache_read").value, stats.cache_read);
+    EXPECT_EQ(row_of(metrics, "cache_made").value, stats.cache_made);
+    return std::pair(stats.cache_read, stats.cache_made);
   };
   EXPECT_EQ(counts(cached()), std::pair(int64_t{40}, int64_t{40})) << "the first epoch, and the second";
   EXPECT_EQ(counts(cached()), std::pair(int64_t{80}, int64_t{0}));

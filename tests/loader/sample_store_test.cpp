@@ -297,6 +297,44 @@ TEST_F(SampleStoreTest, ADirectoryThatCannotBeMadeIsRefusedByName) {
   EXPECT_EQ(SampleStore::open(nowhere).status().code(), Code::kNotFound);
 }
 
+// As of a medium that is only read, or of another user: root may write everything, and gives that up first.
+TEST_F(SampleStoreTest, WhatMayNotBeWrittenIsReadAndSaysSoOnce) {
+  namespace fs = std::filesystem;
+  fs::permissions(folder_, fs::perms::all);
+  keep(*open(settings()), 0, 100);
+  const int64_t before = bytes_in_directory();
+  const auto only_read = [&](bool yes) {
+    const auto set = [yes](const fs::path& path) {
+      const fs::perms written = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+      fs::permissions(path, yes ? fs::perms::all & ~written : fs::perms::all);
+    };
+    set(folder_ + "/cache");
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ + "/cache")) set(entry.path());
+  };
+  only_read(true);
+  const int result = in_child([&] {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return 77;
+    const auto store = open(settings());
+    if (store == nullptr || !store->full()) return 1;
+    if (count_kept(*store, 0, 1000) != 100) return 2;
+    store->keep(500, 7, view(bytes_of_sample(500)));
+    if (read(*store, 500) != "none") return 3;
+    const std::string refused = folder_ + "/cache/lock: permission denied";
+    if (warnings_.size() != 1 || warnings_[0].find("no more samples are kept: ") == std::string::npos ||
+        warnings_[0].find(refused) == std::string::npos)
+      return 4;
+    const Status other = SampleStore::open(settings(kOtherKey)).take_status();
+    if (other.code() != Code::kPermission || other.os_error() != EACCES) return 5;
+    return other.message() == "option cache: " + refused + ", and none of these samples is kept there" ? 0
+                                                                                                       : 6;
+  });
+  only_read(false);
+  if (result == 77) GTEST_SKIP() << "root's rights cannot be given up here";
+  EXPECT_EQ(result, 0) << "1: not opened, 2: not all is read, 3: kept, 4: "
+                       << ::testing::PrintToString(warnings_) << ", 5: another code, 6: other words";
+  EXPECT_EQ(bytes_in_directory(), before);
+}
+
 TEST_F(SampleStoreTest, TheBudgetIsNeverExceededAndSaysSoOnce) {
   constexpr int64_t kBudget = 100'000;
   const auto first = open(settings(kKey, kBudget)), second = open(settings(kKey, kBudget));

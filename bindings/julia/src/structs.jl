@@ -175,6 +175,8 @@ struct CStats
     device_bytes::Int64
     copied_bytes::Int64
     warned::Int64
+    cache_read::Int64
+    cache_made::Int64
 end
 
 struct CBadSample

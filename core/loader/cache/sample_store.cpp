@@ -69,46 +69,70 @@ struct SampleStore::Entry {
   }
 };
 
-Result<std::unique_ptr<SampleStore>> SampleStore::open(StoreSettings settings) {
-  const auto make = [&]() -> Result<std::unique_ptr<SampleStore>> {
-    DL_ASSIGN_OR_RETURN(CacheDirectory directory,
-                        CacheDirectory::open(settings.directory, settings.budget_bytes));
-    DL_ASSIGN_OR_RETURN(const LockedFile lock, directory.lock());
-    const std::string path = directory.path_of(settings.key);
-    DL_RETURN_IF_ERROR(make_directory(path));
-    // At once: while the directory is locked, nobody takes a cache away.
-    DL_ASSIGN_OR_RETURN(
-        std::optional<LockedFile> index,
-        LockedFile::open(concat(path, "/", kCacheIndexName), LockKind::kShared, WhenLocked::kWait));
-    std::unique_ptr<SampleStore> store(
-        new SampleStore(std::move(settings), std::move(directory), std::move(*index)));
-    DL_RETURN_IF_ERROR(store->prepare_index());
-    return store;
-  };
-  Result<std::unique_ptr<SampleStore>> made = make();
-  if (!made.is_ok()) return of_cache(made.status());
-  return made;
+Result<std::unique_ptr<SampleStore>> SampleStore::open(const StoreSettings& settings) {
+  Result<std::unique_ptr<SampleStore>> made = open_to_fill(settings);
+  if (made.is_ok()) return made;
+  if (made.status().code() == Code::kPermission) made = open_to_read(settings, made.status());
+  return made.is_ok() ? std::move(made) : of_cache(made.status());
 }
 
-// A new one, or one whose maker was killed meanwhile, begins with zeros or is too short.
-Status SampleStore::prepare_index() {
-  std::array<std::byte, static_cast<size_t>(kStoreHeaderBytes)> header = {}, found = {};
-  std::memcpy(header.data(), kStoreMagic.data(), kStoreMagic.size());
-  put_little(header.data() + 8, static_cast<uint64_t>(settings_.samples));
-  std::memcpy(header.data() + 16, settings_.key.data(), static_cast<size_t>(kKeyBytes));
-  const std::array<std::byte, static_cast<size_t>(kStoreHeaderBytes)> zeros = {};
+Result<std::unique_ptr<SampleStore>> SampleStore::open_to_fill(const StoreSettings& settings) {
+  DL_ASSIGN_OR_RETURN(CacheDirectory directory,
+                      CacheDirectory::open(settings.directory, settings.budget_bytes));
+  DL_ASSIGN_OR_RETURN(const LockedFile lock, directory.lock());
+  const std::string path = directory.path_of(settings.key);
+  DL_RETURN_IF_ERROR(make_directory(path));
+  // At once: while the directory is locked, nobody takes a cache away.
+  DL_ASSIGN_OR_RETURN(
+      std::optional<LockedFile> index,
+      LockedFile::open(concat(path, "/", kCacheIndexName), LockKind::kShared, WhenLocked::kWait));
+  std::unique_ptr<SampleStore> store(new SampleStore(settings, std::move(directory), std::move(*index)));
+  DL_RETURN_IF_ERROR(store->prepare_index());
+  return store;
+}
 
+Result<std::unique_ptr<SampleStore>> SampleStore::open_to_read(const StoreSettings& settings,
+                                                               const Status& refused) {
+  const auto nothing_kept = [&] {
+    return error(Code::kPermission, refused.message(), ", and none of these samples is kept there")
+        .with_os_error(refused.os_error());
+  };
+  Result<CacheDirectory> directory = CacheDirectory::open(settings.directory, settings.budget_bytes);
+  if (!directory.is_ok()) return refused;
+  Result<LockedFile> index =
+      LockedFile::open_to_read(concat(directory.value().path_of(settings.key), "/", kCacheIndexName));
+  if (!index.is_ok()) return index.status().code() == Code::kNotFound ? nothing_kept() : index.take_status();
+  std::unique_ptr<SampleStore> store(new SampleStore(settings, directory.take(), index.take()));
+  DL_ASSIGN_OR_RETURN(const bool whole, store->index_is_whole());
+  if (!whole) return nothing_kept();
+  store->stop_filling(std::string(refused.message()));
+  return store;
+}
+
+SampleStore::Header SampleStore::header() const {
+  Header out = {};
+  std::memcpy(out.data(), kStoreMagic.data(), kStoreMagic.size());
+  put_little(out.data() + 8, static_cast<uint64_t>(settings_.samples));
+  std::memcpy(out.data() + 16, settings_.key.data(), static_cast<size_t>(kKeyBytes));
+  return out;
+}
+
+Result<bool> SampleStore::index_is_whole() const {
+  Header found = {};
   DL_ASSIGN_OR_RETURN(const int64_t bytes, index_.bytes());
   if (const ReadResult read = index_.read_at(0, kStoreHeaderBytes, found.data()); read.number != 0)
     return file_error(index_.path(), read.number);
-  const int64_t whole = kStoreHeaderBytes + settings_.samples * kEntryBytes;
-  if (found == header && bytes == whole) return index_.touch();
-  if (found != header && found != zeros) {
-    return error(Code::kCorrupt, index_.path(), ": is no index of this cache; remove ",
-                 directory_.path_of(settings_.key));
-  }
-  DL_RETURN_IF_ERROR(index_.set_bytes(whole));
-  return index_.write_at(0, header);
+  if (found == header()) return bytes == kStoreHeaderBytes + settings_.samples * kEntryBytes;
+  if (found == Header{}) return false;
+  return error(Code::kCorrupt, index_.path(), ": is no index of this cache; remove ",
+               directory_.path_of(settings_.key));
+}
+
+Status SampleStore::prepare_index() {
+  DL_ASSIGN_OR_RETURN(const bool whole, index_is_whole());
+  if (whole) return index_.touch();
+  DL_RETURN_IF_ERROR(index_.set_bytes(kStoreHeaderBytes + settings_.samples * kEntryBytes));
+  return index_.write_at(0, header());
 }
 
 // The part that is reserved and not used goes back. In a forked child the segment is the parent's.

@@ -12,10 +12,12 @@
 //
 // Threads: read(), keep() and full() from several at once. Locks: mutex_ before the directory's lock.
 // Failure: what cannot be read is not there; what cannot be written, for lack of room or rights, ends the filling, with one
-// warning. Only open() fails.
+// warning. Only open() fails. Where nothing may be written from the start, as on a medium that is only read, what others have kept
+// there is read.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -44,8 +46,9 @@ struct StoreSettings {
 
 class SampleStore {
  public:
-  // kCorrupt: an index that is none of ours. Errors of files, with "option cache: " before them.
-  static Result<std::unique_ptr<SampleStore>> open(StoreSettings settings);
+  // kCorrupt: an index that is none of ours. Errors of files, with "option cache: " before them; kPermission only where nothing
+  // of this key has been kept.
+  static Result<std::unique_ptr<SampleStore>> open(const StoreSettings& settings);
   ~SampleStore();
 
   // The sample's bytes, into `room` bytes at `out`, if they were kept with this stamp; their number, or -1.
@@ -64,6 +67,14 @@ class SampleStore {
 
   SampleStore(StoreSettings settings, CacheDirectory directory, LockedFile index)
       : settings_(std::move(settings)), directory_(std::move(directory)), index_(std::move(index)) {}
+  static Result<std::unique_ptr<SampleStore>> open_to_fill(const StoreSettings& settings);
+  // `refused`: why it cannot be filled.
+  static Result<std::unique_ptr<SampleStore>> open_to_read(const StoreSettings& settings,
+                                                           const Status& refused);
+  using Header = std::array<std::byte, 64>;
+  Header header() const;
+  // False for a new one, and one whose maker was killed: they begin with zeros, or are too short.
+  Result<bool> index_is_whole() const;
   Status prepare_index();
   bool read_entry(int64_t sample, Entry& out) const;
   bool is_whole(const Entry& entry) const;

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kNs = "ns";
 constexpr const char* kBytes = "bytes";
 
-// The counters of dl_stats, under their names there, and of the cache.
+// The counters of dl_stats, under their names there.
 struct CounterSpec {
   const char* name;
   MetricKind kind;

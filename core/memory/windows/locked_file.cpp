@@ -36,6 +36,15 @@ Result<std::optional<LockedFile>> LockedFile::open(const std::string& path, Lock
   return std::optional(LockedFile(path, std::move(descriptor)));
 }
 
+Result<LockedFile> LockedFile::open_to_read(const std::string& path) {
+  Descriptor descriptor = Descriptor::open(path, kFileFlags);
+  if (!descriptor) return file_error(path, errno);
+  OVERLAPPED place = {};
+  place.OffsetHigh = kLockHigh;
+  static_cast<void>(LockFileEx(windows::handle_of(descriptor.get()), 0, 0, 1, 0, &place));
+  return LockedFile(path, std::move(descriptor));
+}
+
 Status LockedFile::write_at(int64_t offset, Bytes bytes) const {
   constexpr size_t kMaxWriteBytes = 1 << 30;  // of one call, which counts in 32 bits
   while (!bytes.empty()) {

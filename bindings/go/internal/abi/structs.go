@@ -193,6 +193,8 @@ type Stats struct {
 	DeviceBytes      int64
 	CopiedBytes      int64
 	Warned           int64
+	CacheRead        int64
+	CacheMade        int64
 }
 
 // BadSample is dl_bad_sample.

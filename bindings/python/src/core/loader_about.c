@@ -69,11 +69,11 @@ PyObject* loader_stats(Loader* self, PyObject* none) {
   (void)none;
   dl_stats s = {.struct_size = sizeof s};
   CALL(self, dl_loader_stats(loader, &s, &error));
-  return Py_BuildValue("iLLLLLLLLLLLLLLLLLLLLLL", (int)s.num_workers, s.batches, s.samples, s.bytes,
+  return Py_BuildValue("iLLLLLLLLLLLLLLLLLLLLLLLL", (int)s.num_workers, s.batches, s.samples, s.bytes,
                        s.skipped, s.dropped, s.padded, s.replaced, s.bad, s.wait_ns, s.waits, s.worker_cpu_ns,
                        s.arena_bytes, s.held_bytes, s.budget_bytes, s.leases_held, s.lease_copies,
                        s.ready_batches, s.pinned_bytes, s.threads_abandoned, s.device_bytes, s.copied_bytes,
-                       s.warned);
+                       s.warned, s.cache_read, s.cache_made);
 }
 
 PyObject* loader_set_workers(Loader* self, PyObject* count) {

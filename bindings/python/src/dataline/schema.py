@@ -140,6 +140,10 @@ class Stats(NamedTuple):
     """Sent over the bus to the device."""
     warned: int
     """Images delivered though their decoder warned of damage (``on_warning="accept"``)."""
+    cache_read: int
+    """Samples that were found in the cache (``cache=DIR``)."""
+    cache_made: int
+    """Samples that were not, and were read and made; 0 without a cache."""
 
 
 class OpenProgress(NamedTuple):

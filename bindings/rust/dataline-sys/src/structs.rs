@@ -419,6 +419,10 @@ structs! {
         copied_bytes: i64,
         /// images delivered although the decoder warned of damage (on_warning=accept)
         warned: i64,
+        /// samples that were found in the cache (option cache)
+        cache_read: i64,
+        /// samples that were not, and were read and made; 0 without a cache
+        cache_made: i64,
     }
 
     /// A bad sample found so far (on_error replace, quarantine or raise), in order of delivery.

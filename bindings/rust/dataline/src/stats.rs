@@ -69,6 +69,10 @@ stats! {
     copied_bytes: i64,
     /// Images delivered though their decoder warned of damage (`on_warning=accept`).
     warned: i64,
+    /// Samples that were found in the cache (`cache=DIR`).
+    cache_read: i64,
+    /// Samples that were not, and were read and made; 0 without a cache.
+    cache_made: i64,
 }
 
 /// A bad sample that a loader met.
