@@ -13,22 +13,29 @@
 #include <utility>
 #include <vector>
 
-#include "group_places.h"
+#include "group_cache.h"
 #include "parquet_file.h"
-#include "shares.h"
 
 namespace dataline_parquet {
+
+struct GroupPlace {
+  int32_t file = 0;
+  int32_t group = 0;
+  int64_t first = 0;  // row of the dataset
+};
 
 class Dataset {
  public:
   Dataset(std::vector<std::shared_ptr<const ParquetFile>> files, int64_t cache_bytes)
       : files_(std::move(files)), cache_(cache_bytes, place_groups()) {
+    for (size_t p = 1; p < places_.size(); ++p) block_ends_.push_back(places_[p].first);
+    if (!places_.empty()) block_ends_.push_back(rows_);
     held_groups_ = std::max<int64_t>(cache_bytes / std::max<int64_t>(largest_, 1), 1);
   }
 
-  int64_t rows() const { return places_.rows(); }
+  int64_t rows() const { return rows_; }
   // Where the row groups that have rows end, and how many of the largest ones the cache has room for.
-  const std::vector<int64_t>& block_ends() const { return places_.ends(); }
+  const std::vector<int64_t>& block_ends() const { return block_ends_; }
   int64_t held_groups() const { return held_groups_; }
   const std::vector<PqField>& fields() const { return files_[0]->fields(); }
 
@@ -43,34 +50,33 @@ class Dataset {
       add(concat(file->file_bytes(), ':'));
       for (const int64_t rows : file->group_rows()) add(concat(rows, ','));
     }
-    return concat("parquet ", files_.size(), " ", rows(), " ", std::hex, hash);
+    return concat("parquet ", files_.size(), " ", rows_, " ", std::hex, hash);
   }
 
-  // Row groups that are in the cache come first, all at once where it has all of them, and those that another thread decodes
-  // last, so that several are decoded at once.
+  // Row group by row group. Those that are in the cache come first, and those that another thread decodes last, so that several
+  // are decoded at once.
   int32_t read(dl_reader_request& request) {
-    Shares shares(request, places_);
+    Shares shares;
+    share_out(request, shares);
     std::unique_ptr<Loan> loan;  // made by the first value that is lent
-    cache_.find_ready({shares.groups.data(), shares.count}, shares.held.data());
-    std::bitset<Shares::kMostRecords> left;
-    for (size_t s = 0; s < shares.count; ++s) left[s] = shares.held[s] == nullptr;
-    if (left.none()) copy(request, shares, 0, shares.count, loan);
-    for (size_t s = 0; s < shares.count && left.any(); ++s)
-      if (!left[s]) copy(request, shares, s, s + 1, loan);
+    cache_.find_ready({shares.groups.data(), shares.count}, shares.ready.data());
+    for (size_t s = 0; s < shares.count; ++s) {
+      if (shares.ready[s] != nullptr) copy(request, shares, s, shares.ready[s], loan);
+      shares.ready[s].reset();
+    }
     for (const bool waits : {false, true}) {
       for (size_t s = 0; s < shares.count; ++s) {
-        if (!left[s]) continue;
+        if (shares.done[s]) continue;
         bool busy = false;
-        const Failure failed =
-            find(shares.groups[s], request.cancelled, waits ? nullptr : &busy, &shares.held[s]);
+        GroupCache::GroupRef group;
+        const Failure failed = find(shares.groups[s], request.cancelled, waits ? nullptr : &busy, &group);
         if (failed.code == DL_CANCELLED) return DL_CANCELLED;
         if (busy) continue;
-        left[s] = false;
         if (failed) {
-          for (const int32_t record : shares.records(s, s + 1))
-            refuse(request, record, failed.code, failed.text);
+          for (const int32_t record : shares.records(s)) refuse(request, record, failed.code, failed.text);
+          shares.done[s] = true;
         } else {
-          copy(request, shares, s, s + 1, loan);
+          copy(request, shares, s, group, loan);
         }
       }
     }
@@ -82,13 +88,56 @@ class Dataset {
   }
 
  private:
+  static constexpr size_t kMostRecords = 64;  // of a request
   static constexpr int64_t kLentBytes = 256;  // values of so many bytes are lent, not copied
+
+  // The records of a request by row group.
+  struct Shares {
+    size_t count = 0;
+    std::array<GroupCache::Wanted, kMostRecords> groups;  // its number, and how many rows of it
+    std::array<GroupCache::GroupRef, kMostRecords> ready;
+    std::bitset<kMostRecords> done;
+    std::array<int32_t, kMostRecords> order;
+    std::array<int32_t, kMostRecords + 1> begins;
+
+    std::span<const int32_t> records(size_t s) const {
+      return {order.data() + begins[s], static_cast<size_t>(begins[s + 1] - begins[s])};
+    }
+  };
 
   // Keeps the groups that values are lent from.
   struct Loan {
     std::vector<GroupCache::GroupRef> groups;
     static void release(void* context) { delete static_cast<Loan*>(context); }
   };
+
+  void share_out(const dl_reader_request& request, Shares& out) const {
+    const auto count = std::min<size_t>(static_cast<size_t>(request.record_count), kMostRecords);
+    std::array<size_t, kMostRecords> share_of;
+    size_t last = 0;
+    for (size_t r = 0; r < count; ++r) {
+      const int64_t row = request.indices[r];
+      if (r == 0 || !is_in(out.groups[last].number, row)) {
+        last = 0;
+        while (last < out.count && !is_in(out.groups[last].number, row)) ++last;
+        if (last == out.count) out.groups[out.count++] = {place_of(row), 0};
+      }
+      ++out.groups[last].rows;
+      share_of[r] = last;
+    }
+    std::array<int32_t, kMostRecords> next;
+    out.begins[0] = 0;
+    for (size_t s = 0; s < out.count; ++s) {
+      next[s] = out.begins[s];
+      out.begins[s + 1] = out.begins[s] + static_cast<int32_t>(out.groups[s].rows);
+    }
+    for (size_t r = 0; r < count; ++r)
+      out.order[static_cast<size_t>(next[share_of[r]]++)] = static_cast<int32_t>(r);
+  }
+
+  bool is_in(size_t place, int64_t row) const {
+    return row >= places_[place].first && row < block_ends_[place];
+  }
 
   // The rows of the groups that have some.
   std::vector<int64_t> place_groups() {
@@ -97,13 +146,20 @@ class Dataset {
       const std::vector<int64_t>& groups = files_[f]->group_rows();
       for (size_t g = 0; g < groups.size(); ++g) {
         if (groups[g] == 0) continue;
-        places_.add(static_cast<int32_t>(f), static_cast<int32_t>(g), groups[g]);
+        places_.push_back({static_cast<int32_t>(f), static_cast<int32_t>(g), rows_});
         out.push_back(groups[g]);
+        rows_ += groups[g];
         largest_ = std::max(largest_, files_[f]->group_bytes()[g]);
       }
     }
-    places_.cut();
     return out;
+  }
+
+  size_t place_of(int64_t row) const {
+    const auto after =
+        std::upper_bound(places_.begin(), places_.end(), row,
+                         [](int64_t wanted, const GroupPlace& place) { return wanted < place.first; });
+    return static_cast<size_t>(after - places_.begin()) - 1;
   }
 
   Failure find(const GroupCache::Wanted& wanted, const int32_t* cancelled, bool* busy,
@@ -115,71 +171,65 @@ class Dataset {
         [&](GroupCache::GroupRef* made) { return file.decode(where.group, cancelled, made); }, busy, out);
   }
 
-  // The rows of shares `begin` to `end`, field by field. What is not lent is let go.
-  void copy(dl_reader_request& request, Shares& shares, size_t begin, size_t end,
+  // The rows of one share, field by field.
+  void copy(dl_reader_request& request, Shares& shares, size_t s, const GroupCache::GroupRef& group,
             std::unique_ptr<Loan>& loan) const {
     bool lent = false;
     for (size_t f = 0; f < fields().size(); ++f) {
-      std::array<const uint8_t*, Shares::kMostRecords> data;
-      bool plain = true;
-      for (size_t s = begin; s < end; ++s) {
-        data[s] = shares.held[s]->plain(f);
-        plain = plain && data[s] != nullptr;
-      }
-      if (plain) {
-        lent = copy_plain(request, shares, shares.records(begin, end), f, data.data()) || lent;
-        continue;
-      }
-      for (size_t s = begin; s < end; ++s) lent = copy_each(request, shares, s, f) || lent;
+      const uint8_t* data = group->plain(f);
+      lent = (data != nullptr ? copy_plain(request, shares, s, f, data)
+                              : copy_each(request, shares, s, f, *group)) ||
+             lent;
     }
     if (lent && loan == nullptr) loan = std::make_unique<Loan>();
-    for (size_t s = begin; s < end; ++s) {
-      if (lent) loan->groups.push_back(std::move(shares.held[s]));
-      shares.held[s].reset();
-    }
+    if (lent) loan->groups.push_back(group);
+    shares.done[s] = true;
   }
 
-  // Rows of one size, side by side: where those of a share begin is in `data`. Whether they are lent.
-  bool copy_plain(dl_reader_request& request, const Shares& shares, std::span<const int32_t> records,
-                  size_t f, const uint8_t* const* data) const {
-    const int64_t bytes = fields()[f].unit_bytes;
-    // As dl_reader_cell_at finds them, with its factors taken out of the loop.
-    const int64_t* const indices = request.indices;
-    char* const cells = reinterpret_cast<char*>(dl_reader_cell_at(&request, 0, static_cast<int32_t>(f)));
-    const int64_t step = int64_t{request.field_count} * request.cell_bytes;
-    const auto cell_of = [&](int32_t record) {
-      return reinterpret_cast<dl_reader_cell*>(cells + record * step);
-    };
-    const auto row_of = [&](int32_t record, int64_t row_bytes) {
-      const size_t s = shares.share[static_cast<size_t>(record)];
-      return data[s] + (indices[record] - shares.first[s]) * row_bytes;
-    };
+  // Rows of one size, side by side. Whether they are lent.
+  bool copy_plain(dl_reader_request& request, const Shares& shares, size_t s, size_t f,
+                  const uint8_t* data) const {
+    const int64_t first = places_[shares.groups[s].number].first, bytes = fields()[f].unit_bytes;
+    const auto field = static_cast<int32_t>(f);
     if (bytes == 8) {
-      for (const int32_t record : records) std::memcpy(cell_of(record)->data, row_of(record, 8), 8);
-    } else if (bytes < kLentBytes) {
-      for (const int32_t record : records)
-        std::memcpy(cell_of(record)->data, row_of(record, bytes), static_cast<size_t>(bytes));
-    } else {
-      for (const int32_t record : records) cell_of(record)->borrowed = row_of(record, bytes);
+      // As dl_reader_cell_at finds them, with its factors taken out of the loop.
+      const int64_t* const indices = request.indices;
+      const char* const cells = reinterpret_cast<const char*>(dl_reader_cell_at(&request, 0, field));
+      const int64_t step = int64_t{request.field_count} * request.cell_bytes;
+      for (const int32_t record : shares.records(s)) {
+        const auto* cell = reinterpret_cast<const dl_reader_cell*>(cells + record * step);
+        std::memcpy(cell->data, data + (indices[record] - first) * 8, 8);
+      }
+      return false;
+    }
+    for (const int32_t record : shares.records(s)) {
+      dl_reader_cell& cell = *dl_reader_cell_at(&request, record, field);
+      const uint8_t* row = data + (request.indices[record] - first) * bytes;
+      if (bytes >= kLentBytes) {
+        cell.borrowed = row;
+      } else {
+        std::memcpy(cell.data, row, static_cast<size_t>(bytes));
+      }
     }
     return bytes >= kLentBytes;
   }
 
   // Rows of any kind. Whether some are lent.
-  bool copy_each(dl_reader_request& request, Shares& shares, size_t s, size_t f) const {
-    const std::span<const int32_t> records = shares.records(s, s + 1);
-    std::array<int64_t, Shares::kMostRecords> rows;
-    std::array<Found, Shares::kMostRecords> found;
-    for (size_t i = 0; i < records.size(); ++i) rows[i] = request.indices[records[i]] - shares.first[s];
+  bool copy_each(dl_reader_request& request, const Shares& shares, size_t s, size_t f,
+                 const Group& group) const {
+    const GroupPlace& place = places_[shares.groups[s].number];
+    const std::span<const int32_t> records = shares.records(s);
+    std::array<int64_t, kMostRecords> rows;
+    std::array<Found, kMostRecords> found;
+    for (size_t i = 0; i < records.size(); ++i) rows[i] = request.indices[records[i]] - place.first;
     bool lent = false;
     for (size_t begin = 0; begin < records.size();) {
       Failure failed;
-      const size_t end = begin + shares.held[s]->find(f, {rows.data() + begin, records.size() - begin},
-                                                      found.data() + begin, &failed);
+      const size_t end =
+          begin + group.find(f, {rows.data() + begin, records.size() - begin}, found.data() + begin, &failed);
       for (size_t i = begin; i < end; ++i)
         lent = fill(*dl_reader_cell_at(&request, records[i], static_cast<int32_t>(f)), found[i]) || lent;
-      if (end < records.size())
-        refuse_value(request, records[end], places_[shares.groups[s].number], rows[end], f, failed);
+      if (end < records.size()) refuse_value(request, records[end], place, rows[end], f, failed);
       begin = end + 1;
     }
     return lent;
@@ -208,8 +258,9 @@ class Dataset {
   }
 
   const std::vector<std::shared_ptr<const ParquetFile>> files_;
-  GroupPlaces places_;
-  int64_t largest_ = 0, held_groups_ = 0;
+  std::vector<GroupPlace> places_;  // those that have rows, ascending
+  int64_t rows_ = 0, largest_ = 0, held_groups_ = 0;
+  std::vector<int64_t> block_ends_;
   GroupCache cache_;  // after what place_groups() fills
 };
 
