@@ -42,12 +42,14 @@ SCRIPTS = (
     ("streaming_rows.py", "streaming", {"mds"}),
     ("litdata_rows.py", "litdata", {"litdata"}),
     ("audio_files.py", "audio", {"audio", "audio_mel"}),
+    ("array_files.py", "tables", {"safetensors", "npz"}),
+    ("megatron_documents.py", "megatron", {"megatron"}),
     ("memory_tables.py", "tables", {"arrow_memory"}),
     ("tables.py", "tables", {"arrow", "parquet", "csv", "jsonl"}),
 )
 # Rows on files in a format of others, and the program that writes them.
 STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "litdata": "litdata_rows.py", "arrow": "tables.py", "parquet": "tables.py",
-          "audio": "audio_files.py", "audio_mel": "audio_files.py"}
+          "safetensors": "array_files.py", "npz": "array_files.py", "megatron": "megatron_documents.py", "audio": "audio_files.py", "audio_mel": "audio_files.py"}
 # Rows of photographs: those of --photos, which Dataline's program finds.
 PHOTO_ROWS = ("photos", "raw_photos", "fused_pass", "slow_files", "photo_memory")
 AUDIO_ROWS = ("audio", "audio_mel")
@@ -186,7 +188,8 @@ def why_not_stored(row, asked):
     if row in AUDIO_ROWS and (why := why_no_plugin("AUDIO", ["cmake", "--build", str(asked.build), "--target", "dataline-audio"],
                                                    str(asked.build / "lib" / "libdataline-audio.so"))):
         return why
-    rows = [[str(asked.build / "bench" / "dataline_rows"), *common_words("rows_u8_47mb", asked)]] if row not in AUDIO_ROWS else []
+    base = [] if row in AUDIO_ROWS else ["tokens"] if row == "megatron" else ["rows_u8_47mb"]
+    rows = [[str(asked.build / "bench" / "dataline_rows"), *common_words(name, asked)] for name in base]
     for words in (*rows, peer_command(script, environment, [*common_words(row, asked), "--make"])):
         made = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if made.returncode != 0:

@@ -205,7 +205,7 @@ def overhead_lines(row):
 
 # Rows of rows_u8_47mb in the formats of other libraries: (what it is called, least part of the gather from .npy).
 STORED = {"tfrecord": ("TFRecord, Examples", None), "mds": ("MDS", None), "litdata": ("LitData chunks", None), "arrow": ("Arrow stream", 0.8),
-          "csv": ("CSV of 785 columns", None)}
+          "safetensors": ("safetensors", None), "npz": ("stored .npz", None), "csv": ("CSV of 785 columns", None)}
 
 
 def stored_lines(row, called, goal):
@@ -240,6 +240,10 @@ def audio_lines(row, called):
     return [*[short(times(row, f"{called}, {how}, best loader", others(workers), 1, ours=mine(workers), unit=FILES))
               for workers, how in ((0, "one thread"), (2, "2 workers"))],
             lowest(row, f"CPU per GB, {called}, 2 workers", "dataline w2", "cpu_s_per_gb")]
+
+
+def megatron_lines(row):
+    return [short(times(row, "documents of Megatron's, best other loader", is_loader, 1))]
 
 
 def jsonl_lines(row):
@@ -427,7 +431,7 @@ def lines(results):
         ("first_batch", first_batch_lines), ("cold", cold_lines), ("cold_window", cold_window_lines),
         ("next_epoch", next_epoch_lines),
         ("resume", resume_lines), ("consumer_1ms", consumer_lines),
-        *((name, lambda row, told=told: stored_lines(row, *told)) for name, told in STORED.items()), ("arrow_memory", arrow_memory_lines), ("jsonl", jsonl_lines), ("parquet", parquet_lines),
+        *((name, lambda row, told=told: stored_lines(row, *told)) for name, told in STORED.items()), ("arrow_memory", arrow_memory_lines), ("jsonl", jsonl_lines), ("megatron", megatron_lines), ("parquet", parquet_lines),
         ("audio", lambda row: audio_lines(row, "FLAC of 44.1 kHz in stereo to 16 kHz")),
         ("audio_mel", lambda row: audio_lines(row, "FLAC of 16 kHz to mel(80)")),
         ("rows_u8_47mb", lambda row: [short(line) for line in cpu_lines(row, "u8 rows")]),

@@ -95,8 +95,11 @@ std::vector<uint32_t> Job::checked_epoch(const std::function<bool(const dl_view*
 }
 
 int64_t batch_rows(const dl_batch* batch) {
-  int32_t fields = 0;
-  return dl_batch_views(batch, &fields)[0].shape[0];
+  dl_error error = DL_ERROR_INIT;
+  dl_batch_info info = {};
+  info.struct_size = sizeof info;
+  if (dl_batch_get_info(batch, &info, &error) != DL_OK) fail(error.message);
+  return info.valid;
 }
 
 int64_t batch_bytes(const dl_batch* batch) {

@@ -37,6 +37,9 @@ std::vector<Variant> mds(const Settings& settings);
 std::vector<Variant> arrow(const Settings& settings);
 std::vector<Variant> parquet(const Settings& settings);
 std::vector<Variant> litdata(const Settings& settings);
+std::vector<Variant> safetensors(const Settings& settings);
+std::vector<Variant> npz(const Settings& settings);
+std::vector<Variant> megatron(const Settings& settings);
 // A table in memory.
 std::vector<Variant> arrow_memory(const Settings& settings);
 // Files by the plug-in for audio.

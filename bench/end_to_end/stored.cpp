@@ -63,6 +63,16 @@ std::vector<Variant> arrow(const Settings& settings) {
   return stored(rows, "arrow:" + path_of(rows, ".arrow") + "?fields=image,label");
 }
 
+std::vector<Variant> safetensors(const Settings& settings) {
+  const Rows rows = open_rows(settings, row_count(settings));
+  return stored(rows, "safetensors:" + path_of(rows, ".safetensors") + "?fields=image,label");
+}
+
+std::vector<Variant> npz(const Settings& settings) {
+  const Rows rows = open_rows(settings, row_count(settings));
+  return stored(rows, "npz:" + path_of(rows, ".npz") + "?fields=image,label");
+}
+
 // Three of 100 columns of 8 bytes, in windows of row groups, eight rows for each of the others. Once with a cache that holds
 // a third of what is read, so that each row group is decoded once an epoch, and once with all of it.
 std::vector<Variant> parquet(const Settings& settings) {

@@ -2,7 +2,7 @@
 
 A program gives `main` a table {row: function(settings) -> [Variant]}. It prints one line when ready, then one line of
 JSON for each line on stdin, as dataline_rows does. With `--make` it only writes the row's files, where its library is the
-one that writes them: `makes` {row: function(settings, path)}.
+one that writes them: `makes` {row: function(rows, path)}; of rows that are no pictures, function(settings, path).
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
@@ -53,6 +53,8 @@ class Settings:
         """What `--make` writes: the rows with their labels, in the format that the row is named after; or a folder of files."""
         if row.startswith("audio"):
             return os.path.join(self.data_dir, f"{row}_{20 if self.small else 100}")
+        if row == "megatron":
+            return os.path.join(self.data_dir, f"documents_{self._token_count()}.megatron")
         return self.rows_path(row).removesuffix("npy") + row
 
     def lines_path(self):
@@ -61,9 +63,11 @@ class Settings:
     def tiny_rows(self):
         return np.load(self._open(f"rows_{50_000 if self.small else 1_000_000}x4.npy"))
 
+    def _token_count(self):
+        return 2_000_000 if self.small else 100_000_000
+
     def tokens(self):
-        count = 2_000_000 if self.small else 100_000_000
-        return np.fromfile(self._open(f"tokens_{count}.bin"), dtype=np.uint16)
+        return np.fromfile(self._open(f"tokens_{self._token_count()}.bin"), dtype=np.uint16)
 
     def sparse_path(self):
         return self._open(f"sparse_10000000x{ROW_BYTES}.npy")
@@ -298,7 +302,7 @@ def make(settings, row, write):
         return
     draft = f"{path}.draft"
     shutil.rmtree(draft, ignore_errors=True)
-    write(settings if row.startswith("audio") else settings.rows(row), draft)
+    write(settings if row.startswith("audio") or row == "megatron" else settings.rows(row), draft)
     os.rename(draft, path)
 
 
