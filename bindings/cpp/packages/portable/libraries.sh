@@ -113,9 +113,9 @@ quietly make -C "$tree" -j"$jobs" libdeflate.a CC="${cross}gcc" AR="${cross}ar" 
 cp "$tree/libdeflate.h" "$folder/include"
 cp "$tree/libdeflate.a" "$folder/lib"
 
-taken libzstd LICENSE # reads only; its BSD licence is taken, not the GPL that it offers too
+taken libzstd LICENSE # its BSD licence is taken, not the GPL that it offers too
 quietly make -C "$tree/lib" -j"$jobs" libzstd.a CC="${cross}gcc" AR="${cross}ar" CFLAGS="$c_flags $flags -DNDEBUG" \
-  ZSTD_LIB_COMPRESSION=0 ZSTD_LIB_DICTBUILDER=0 ZSTD_LIB_DEPRECATED=0 ZSTD_LEGACY_SUPPORT=0
+  ZSTD_LIB_DICTBUILDER=0 ZSTD_LIB_DEPRECATED=0 ZSTD_LEGACY_SUPPORT=0
 cp "$tree"/lib/{zstd,zstd_errors}.h "$folder/include"
 cp "$tree/lib/libzstd.a" "$folder/lib"
 
