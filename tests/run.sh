@@ -69,7 +69,7 @@ build() {
   if [ "$preset" != release ] || [ $long -eq 0 ]; then kernels+=(-DDATALINE_CUDA_ARCHITECTURES=90); fi
   # Many files at a time, which takes a third; with --long the release build shows that each includes what it uses.
   local unity=ON
-  local whole=ON  # a third of the tests' time; with --long each case shows that it needs no other before it
+  local whole=ON  # a tenth off the tests' time; with --long each case shows that it needs no other before it
   if [ "$preset" = release ] && [ $long -eq 1 ]; then unity=OFF whole=OFF; fi
   quietly "$preset-configure" cmake --preset "$preset" -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DDATALINE_RAPIDCHECK="$rapidcheck" \
     -DDATALINE_TESTS=ON -DDATALINE_BENCH="$([ "$preset" = release ] && echo ON || echo OFF)" -DDATALINE_CLI=ON \

@@ -41,37 +41,32 @@ std::vector<Variant> stored(const Rows& rows, const std::string& uri) {
   return variants;
 }
 
+// In the file that is named as its format is.
+std::vector<Variant> stored_as(const Settings& settings, const std::string& format,
+                               const std::string& fields) {
+  const Rows rows = open_rows(settings, row_count(settings));
+  return stored(rows, format + ":" + path_of(rows, "." + format) + "?fields=" + fields);
+}
+
 }  // namespace
 
 std::vector<Variant> tfrecord(const Settings& settings) {
-  const Rows rows = open_rows(settings, row_count(settings));
-  return stored(rows, "tfrecord:" + path_of(rows, ".tfrecord") + "?fields=image:u8[784],label:i64");
+  return stored_as(settings, "tfrecord", "image:u8[784],label:i64");
 }
 
-std::vector<Variant> mds(const Settings& settings) {
-  const Rows rows = open_rows(settings, row_count(settings));
-  return stored(rows, "mds:" + path_of(rows, ".mds") + "?fields=image,label");
-}
+std::vector<Variant> mds(const Settings& settings) { return stored_as(settings, "mds", "image,label"); }
 
 std::vector<Variant> litdata(const Settings& settings) {
-  const Rows rows = open_rows(settings, row_count(settings));
-  return stored(rows, "litdata:" + path_of(rows, ".litdata") + "?fields=image,label");
+  return stored_as(settings, "litdata", "image,label");
 }
 
-std::vector<Variant> arrow(const Settings& settings) {
-  const Rows rows = open_rows(settings, row_count(settings));
-  return stored(rows, "arrow:" + path_of(rows, ".arrow") + "?fields=image,label");
-}
+std::vector<Variant> arrow(const Settings& settings) { return stored_as(settings, "arrow", "image,label"); }
 
 std::vector<Variant> safetensors(const Settings& settings) {
-  const Rows rows = open_rows(settings, row_count(settings));
-  return stored(rows, "safetensors:" + path_of(rows, ".safetensors") + "?fields=image,label");
+  return stored_as(settings, "safetensors", "image,label");
 }
 
-std::vector<Variant> npz(const Settings& settings) {
-  const Rows rows = open_rows(settings, row_count(settings));
-  return stored(rows, "npz:" + path_of(rows, ".npz") + "?fields=image,label");
-}
+std::vector<Variant> npz(const Settings& settings) { return stored_as(settings, "npz", "image,label"); }
 
 // Three of 100 columns of 8 bytes, in windows of row groups, eight rows for each of the others. Once with a cache that holds
 // a third of what is read, so that each row group is decoded once an epoch, and once with all of it.

@@ -17,17 +17,18 @@ from pytorch import ArraySampler
 torch.set_num_threads(1)
 
 
-def arrays_of(rows):
+def arrays_of(settings, row):
+    rows = settings.rows(row)
     return {"image": np.ascontiguousarray(rows), "label": labels_of(rows)}
 
 
-def write_safetensors(rows, path):
-    safetensors.numpy.save_file(arrays_of(rows), path)
+def write_safetensors(settings, path):
+    safetensors.numpy.save_file(arrays_of(settings, "safetensors"), path)
 
 
-def write_npz(rows, path):
+def write_npz(settings, path):
     with open(path, "wb") as file:  # by name, NumPy would add an ending
-        np.savez(file, **arrays_of(rows))
+        np.savez(file, **arrays_of(settings, "npz"))
 
 
 class Batches(Dataset):

@@ -2,7 +2,7 @@
 
 A program gives `main` a table {row: function(settings) -> [Variant]}. It prints one line when ready, then one line of
 JSON for each line on stdin, as dataline_rows does. With `--make` it only writes the row's files, where its library is the
-one that writes them: `makes` {row: function(rows, path)}; of rows that are no pictures, function(settings, path).
+one that writes them: `makes` {row: function(settings, path)}.
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
@@ -302,7 +302,7 @@ def make(settings, row, write):
         return
     draft = f"{path}.draft"
     shutil.rmtree(draft, ignore_errors=True)
-    write(settings if row.startswith("audio") or row == "megatron" else settings.rows(row), draft)
+    write(settings, draft)
     os.rename(draft, path)
 
 

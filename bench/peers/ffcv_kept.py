@@ -11,61 +11,30 @@ import os
 import pathlib
 import sys
 import time
-import warnings
 
-warnings.filterwarnings("ignore")
-
-import numpy as np
-import torch
-from ffcv.fields import IntField, RGBImageField
-from ffcv.fields.decoders import IntDecoder, RandomResizedCropRGBImageDecoder
-from ffcv.loader import Loader, OrderOption
-from ffcv.transforms import NormalizeImage, RandomHorizontalFlip, ToTensor, ToTorchImage
-from ffcv.writer import DatasetWriter
 from PIL import Image
 
-from photos import DEVIATION, MEAN
+from ffcv_photos import Pictures, beton, loader_of
 
-SHORTER, SIDE, BATCH_SIZE = 256, 224, 50
-
-torch.set_num_threads(1)
+SHORTER, BATCH_SIZE = 256, 50
 
 
-class Photos:
-    def __init__(self, folder):
-        self.paths = sorted(path for path in pathlib.Path(folder).rglob("*") if path.is_file())
-
-    def __len__(self):
-        return len(self.paths)
-
-    def __getitem__(self, at):
-        image = Image.open(self.paths[at]).convert("RGB")
-        scale = SHORTER / min(image.size)
-        return image.resize([max(SHORTER, round(side * scale)) for side in image.size], Image.Resampling.BILINEAR), at
-
-
-def write(photos, path, quality):
-    how = {"write_mode": "raw"} if quality == "raw" else {"write_mode": "jpg", "jpeg_quality": int(quality)}
-    draft = path.with_suffix(".draft")
-    DatasetWriter(str(draft), {"image": RGBImageField(**how), "label": IntField()}, num_workers=1).from_indexed_dataset(photos, chunksize=50)
-    draft.rename(path)
+def resized(path):
+    image = Image.open(path).convert("RGB")
+    scale = SHORTER / min(image.size)
+    return image.resize([max(SHORTER, round(side * scale)) for side in image.size], Image.Resampling.BILINEAR)
 
 
 def main():
-    folder, quality, epochs = pathlib.Path(sys.argv[2]), sys.argv[3], int(sys.argv[5])
-    photos, path = Photos(sys.argv[1]), folder / f"{quality}.beton"
-    if not path.exists():
-        write(photos, path, quality)
-    image = [RandomResizedCropRGBImageDecoder((SIDE, SIDE)), RandomHorizontalFlip()]
-    if sys.argv[4] == "normalised":
-        mean, deviation = (255 * np.array(values, np.float32) for values in (MEAN, DEVIATION))
-        image += [NormalizeImage(mean, deviation, np.float32), ToTensor(), ToTorchImage(channels_last=False)]
-    loader = Loader(str(path), batch_size=BATCH_SIZE, num_workers=1, os_cache=True, drop_last=False, batches_ahead=4, order=OrderOption.RANDOM,
-                    seed=1, pipelines={"image": image, "label": [IntDecoder()]})
+    photos, folder, quality, pixels, epochs = sys.argv[1:]
+    paths = sorted(path for path in pathlib.Path(photos).rglob("*") if path.is_file())
+    how = {"write_mode": "raw"} if quality == "raw" else {"write_mode": "jpg", "jpeg_quality": int(quality)}
+    path = beton(os.path.join(folder, f"{quality}.beton"), Pictures(lambda at: resized(paths[at]), [0] * len(paths)), **how)
+    loader = loader_of(path, 1, BATCH_SIZE, pixels == "normalised")
     images = sum(len(batch[0]) for batch in loader)  # compiled, and in memory
-    assert images == len(photos), (images, len(photos))
+    assert images == len(paths), (images, len(paths))
     begin, cpu = time.perf_counter(), time.process_time()
-    images = sum(len(batch[0]) for _ in range(epochs) for batch in loader)
+    images = sum(len(batch[0]) for _ in range(int(epochs)) for batch in loader)
     print(images, time.perf_counter() - begin, time.process_time() - cpu, flush=True)
 
 

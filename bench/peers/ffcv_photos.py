@@ -42,13 +42,19 @@ def beton(path, pictures, **how):
     return path
 
 
-def epochs(path, threads):
+def loader_of(path, threads, batch_size, normalised=True):
+    """Else bytes, NHWC."""
     mean, deviation = (255 * np.array(values, np.float32) for values in (MEAN, DEVIATION))
-    image = [RandomResizedCropRGBImageDecoder((SIDE, SIDE), scale=(0.08, 1.0), ratio=(3 / 4, 4 / 3)), RandomHorizontalFlip(),
-             NormalizeImage(mean, deviation, np.float32), ToTensor(), ToTorchImage(channels_last=False)]
-    loader = Loader(path, batch_size=BATCH_SIZE, num_workers=threads, os_cache=True, drop_last=False, batches_ahead=4,
-                    order=OrderOption.RANDOM, seed=1, pipelines={"image": image,
-                                                                 "label": [IntDecoder(), ToTensor(), Squeeze()]})
+    image = [RandomResizedCropRGBImageDecoder((SIDE, SIDE), scale=(0.08, 1.0), ratio=(3 / 4, 4 / 3)), RandomHorizontalFlip()]
+    if normalised:
+        image += [NormalizeImage(mean, deviation, np.float32), ToTensor(), ToTorchImage(channels_last=False)]
+    return Loader(path, batch_size=batch_size, num_workers=threads, os_cache=True, drop_last=False, batches_ahead=4,
+                  order=OrderOption.RANDOM, seed=1, pipelines={"image": image,
+                                                               "label": [IntDecoder(), ToTensor(), Squeeze()]})
+
+
+def epochs(path, threads):
+    loader = loader_of(path, threads, BATCH_SIZE)
     return lambda _: iter(loader)
 
 

@@ -20,8 +20,8 @@ def sample(rows, at):
     return {"image": rows[at].reshape(SIDE, SIDE), "label": at % LABELS}
 
 
-def write(rows, path):
-    rows = np.asarray(rows)
+def write(settings, path):
+    rows = np.asarray(settings.rows("litdata"))
     optimize(functools.partial(sample, rows), list(range(len(rows))), output_dir=path, chunk_bytes="4MB", num_workers=1,
              start_method="fork")
 

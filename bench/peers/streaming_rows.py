@@ -12,7 +12,8 @@ from contender import BATCH_SIZE, ROW_BYTES, Variant, check_labelled, labels_of,
 torch.set_num_threads(1)
 
 
-def write(rows, path):
+def write(settings, path):
+    rows = settings.rows("mds")
     with MDSWriter(out=path, columns={"image": f"ndarray:uint8:{ROW_BYTES}", "label": "int"}) as writer:
         for row, label in zip(rows, labels_of(rows)):
             writer.write({"image": row, "label": int(label)})

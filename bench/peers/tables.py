@@ -26,7 +26,8 @@ pa.set_cpu_count(1)
 datasets.disable_progress_bars()
 
 
-def write(rows, path):
+def write(settings, path):
+    rows = settings.rows("arrow")
     images = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), ROW_BYTES)
     table = pa.table({"image": images, "label": pa.array(labels_of(rows))})
     with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
@@ -43,7 +44,8 @@ def column(count, number):
     return (bits ^ (bits >> np.uint64(32))).view(np.int64)
 
 
-def write_parquet(rows, path):
+def write_parquet(settings, path):
+    rows = settings.rows("parquet")
     table = pa.table({f"c{number}": column(8 * len(rows), number) for number in range(COLUMNS)})
     pq.write_table(table, path, row_group_size=ROW_GROUP if len(rows) > 10_000 else ROW_GROUP // 10)
 

@@ -16,7 +16,8 @@ tf.config.threading.set_inter_op_parallelism_threads(2)
 FEATURES = {"image": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
 
 
-def write(rows, path):
+def write(settings, path):
+    rows = settings.rows("tfrecord")
     with tf.io.TFRecordWriter(path) as writer:
         for row, label in zip(rows, labels_of(rows)):
             feature = {"image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[row.tobytes()])),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Takes the library of a -g build as the new ABI baseline: symbols.txt and libdataline.abi.
-# Of a build without ccache: objects shared between checkouts name other folders, and their types are left out.
+# Of a build in the tree, without objects of another checkout (ccache): where they name other folders, their types are left out.
 # Run it only when names were added; a change of what is there needs a new DL_ABI_VERSION first.
 #   capi/abi/update.sh [build/release]
 # SPDX-License-Identifier: Apache-2.0

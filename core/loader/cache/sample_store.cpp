@@ -10,64 +10,20 @@
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
+#include "core/loader/cache/store_layout.h"
 #include "core/memory/file_map.h"
 
 namespace dataline {
 namespace {
 
-constexpr int64_t kStoreHeaderBytes = 64, kEntryBytes = 32, kKeyBytes = 16;
-constexpr std::string_view kStoreMagic = "DLCACHE1";
-constexpr int64_t kSampleAlignment = 64;
-constexpr uint32_t kMostSegments = 65535;
 // Reserved at a time: few enough calls, and little that is lost when a writer is killed, which the next one takes up.
 constexpr int64_t kLeastReserve = int64_t{1} << 20, kMostReserve = int64_t{64} << 20;
-
-template <typename T>
-void put_little(std::byte* to, T value) {
-  for (size_t i = 0; i < sizeof value; ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
-}
 
 Status of_cache(const Status& status) {
   return error(status.code(), "option cache: ", status.message()).with_os_error(status.os_error());
 }
 
 }  // namespace
-
-struct SampleStore::Entry {
-  uint32_t segment = 0, bytes = 0;
-  uint64_t offset = 0, stamp = 0;
-  uint32_t checksum = 0;
-
-  using Stored = std::array<std::byte, static_cast<size_t>(kEntryBytes)>;
-
-  Stored stored(int64_t sample, const Crc32c& crc) const {
-    Stored out;
-    put_little(out.data(), segment);
-    put_little(out.data() + 4, bytes);
-    put_little(out.data() + 8, offset);
-    put_little(out.data() + 16, stamp);
-    put_little(out.data() + 24, checksum);
-    put_little(out.data() + 28, own_checksum(sample, out, crc));
-    return out;
-  }
-  // False for what no store wrote for this sample.
-  bool load(int64_t sample, const Stored& from, const Crc32c& crc) {
-    segment = load_little<uint32_t>(from.data());
-    bytes = load_little<uint32_t>(from.data() + 4);
-    offset = load_little<uint64_t>(from.data() + 8);
-    stamp = load_little<uint64_t>(from.data() + 16);
-    checksum = load_little<uint32_t>(from.data() + 24);
-    return segment > 0 && segment <= kMostSegments && offset < uint64_t{1} << 62 &&
-           load_little<uint32_t>(from.data() + 28) == own_checksum(sample, from, crc);
-  }
-
- private:
-  static uint32_t own_checksum(int64_t sample, const Stored& stored, const Crc32c& crc) {
-    std::byte number[8];
-    put_little(number, static_cast<uint64_t>(sample));
-    return crc.extend(crc.of(number), stored.data(), kEntryBytes - 4);
-  }
-};
 
 Result<std::unique_ptr<SampleStore>> SampleStore::open(const StoreSettings& settings) {
   Result<std::unique_ptr<SampleStore>> made = open_to_fill(settings);
@@ -109,21 +65,14 @@ Result<std::unique_ptr<SampleStore>> SampleStore::open_to_read(const StoreSettin
   return store;
 }
 
-SampleStore::Header SampleStore::header() const {
-  Header out = {};
-  std::memcpy(out.data(), kStoreMagic.data(), kStoreMagic.size());
-  put_little(out.data() + 8, static_cast<uint64_t>(settings_.samples));
-  std::memcpy(out.data() + 16, settings_.key.data(), static_cast<size_t>(kKeyBytes));
-  return out;
-}
-
 Result<bool> SampleStore::index_is_whole() const {
-  Header found = {};
+  StoreHeader found = {};
   DL_ASSIGN_OR_RETURN(const int64_t bytes, index_.bytes());
   if (const ReadResult read = index_.read_at(0, kStoreHeaderBytes, found.data()); read.number != 0)
     return file_error(index_.path(), read.number);
-  if (found == header()) return bytes == kStoreHeaderBytes + settings_.samples * kEntryBytes;
-  if (found == Header{}) return false;
+  if (found == store_header(settings_.samples, settings_.key))
+    return bytes == kStoreHeaderBytes + settings_.samples * kStoreEntryBytes;
+  if (found == StoreHeader{}) return false;
   return error(Code::kCorrupt, index_.path(), ": is no index of this cache; remove ",
                directory_.path_of(settings_.key));
 }
@@ -131,8 +80,8 @@ Result<bool> SampleStore::index_is_whole() const {
 Status SampleStore::prepare_index() {
   DL_ASSIGN_OR_RETURN(const bool whole, index_is_whole());
   if (whole) return index_.touch();
-  DL_RETURN_IF_ERROR(index_.set_bytes(kStoreHeaderBytes + settings_.samples * kEntryBytes));
-  return index_.write_at(0, header());
+  DL_RETURN_IF_ERROR(index_.set_bytes(kStoreHeaderBytes + settings_.samples * kStoreEntryBytes));
+  return index_.write_at(0, store_header(settings_.samples, settings_.key));
 }
 
 // The part that is reserved and not used goes back. In a forked child the segment is the parent's.
@@ -142,15 +91,15 @@ SampleStore::~SampleStore() {
   if (own_ && reserved_end_ > end_) static_cast<void>(own_->set_bytes(end_));
 }
 
-bool SampleStore::read_entry(int64_t sample, Entry& out) const {
-  Entry::Stored stored;
+bool SampleStore::read_entry(int64_t sample, StoreEntry& out) const {
+  StoreEntry::Stored stored;
   const ReadResult read =
-      index_.read_at(kStoreHeaderBytes + sample * kEntryBytes, kEntryBytes, stored.data());
-  return read.bytes == kEntryBytes && out.load(sample, stored, crc_);
+      index_.read_at(kStoreHeaderBytes + sample * kStoreEntryBytes, kStoreEntryBytes, stored.data());
+  return read.bytes == kStoreEntryBytes && out.load(sample, stored, crc_);
 }
 
 int64_t SampleStore::read(int64_t sample, uint64_t stamp, std::byte* out, int64_t room) const {
-  Entry entry;
+  StoreEntry entry;
   if (!read_entry(sample, entry) || entry.stamp != stamp || entry.bytes > room) return -1;
   const int file = segment_descriptor(entry.segment);
   if (file < 0) return -1;
@@ -159,7 +108,7 @@ int64_t SampleStore::read(int64_t sample, uint64_t stamp, std::byte* out, int64_
   return entry.bytes;
 }
 
-bool SampleStore::is_whole(const Entry& entry) const {
+bool SampleStore::is_whole(const StoreEntry& entry) const {
   const int file = segment_descriptor(entry.segment);
   std::array<std::byte, size_t{16} << 10> piece;
   uint32_t checksum = 0;
@@ -174,7 +123,7 @@ bool SampleStore::is_whole(const Entry& entry) const {
 }
 
 std::optional<bool> SampleStore::cached(int64_t sample) const {
-  Entry entry;
+  StoreEntry entry;
   if (!read_entry(sample, entry)) return std::nullopt;
   const int file = segment_descriptor(entry.segment);
   const auto first = static_cast<int64_t>(entry.offset), last = first + std::max<int64_t>(entry.bytes, 1) - 1;
@@ -182,7 +131,7 @@ std::optional<bool> SampleStore::cached(int64_t sample) const {
 }
 
 bool SampleStore::advise(int64_t sample) const {
-  Entry entry;
+  StoreEntry entry;
   if (!read_entry(sample, entry)) return false;
   const int file = segment_descriptor(entry.segment);
   if (file >= 0) advise_file(file, static_cast<int64_t>(entry.offset), entry.bytes);
@@ -199,14 +148,14 @@ int SampleStore::segment_descriptor(uint32_t segment) const {
 
 void SampleStore::keep(int64_t sample, uint64_t stamp, Bytes bytes) {
   if (full() || bytes.size() > std::numeric_limits<uint32_t>::max()) return;
-  if (Entry kept; read_entry(sample, kept) && kept.stamp == stamp && is_whole(kept)) return;
+  if (StoreEntry kept; read_entry(sample, kept) && kept.stamp == stamp && is_whole(kept)) return;
   const int64_t offset = take_room(static_cast<int64_t>(bytes.size()));
   if (offset < 0) return;
   const LockedFile* own = nullptr;
-  Entry entry{.bytes = static_cast<uint32_t>(bytes.size()),
-              .offset = static_cast<uint64_t>(offset),
-              .stamp = stamp,
-              .checksum = crc_.of(bytes)};
+  StoreEntry entry{.bytes = static_cast<uint32_t>(bytes.size()),
+                   .offset = static_cast<uint64_t>(offset),
+                   .stamp = stamp,
+                   .checksum = crc_.of(bytes)};
   {
     ThreadLock lock(mutex_);
     own = &*own_;  // stays
@@ -214,7 +163,7 @@ void SampleStore::keep(int64_t sample, uint64_t stamp, Bytes bytes) {
   }
   Status status = own->write_at(offset, bytes);
   if (status.is_ok())
-    status = index_.write_at(kStoreHeaderBytes + sample * kEntryBytes, entry.stored(sample, crc_));
+    status = index_.write_at(kStoreHeaderBytes + sample * kStoreEntryBytes, entry.stored(sample, crc_));
   if (!status.is_ok()) stop_filling(std::string(status.message()));
 }
 
@@ -222,7 +171,7 @@ int64_t SampleStore::take_room(int64_t bytes) {
   std::string why;
   {
     ThreadLock lock(mutex_);
-    const int64_t taken = round_up(bytes, kSampleAlignment);
+    const int64_t taken = round_up(bytes, kStoredSampleAlignment);
     Result<bool> room = taken <= reserved_end_ - end_ ? Result<bool>(true) : reserve(taken);
     if (room.is_ok() && room.value()) return std::exchange(end_, end_ + taken);
     why = room.is_ok()
@@ -251,7 +200,7 @@ Result<bool> SampleStore::reserve(int64_t bytes) {
 
 // The first segment that nobody writes, behind what is kept in it.
 Status SampleStore::take_segment() {
-  for (uint32_t segment = 1; segment <= kMostSegments; ++segment) {
+  for (uint32_t segment = 1; segment <= kMostStoreSegments; ++segment) {
     DL_ASSIGN_OR_RETURN(std::optional<LockedFile> file,
                         LockedFile::open(segment_path(segment), LockKind::kAlone, WhenLocked::kGiveUp));
     if (!file) continue;
@@ -262,23 +211,23 @@ Status SampleStore::take_segment() {
     own_segment_ = segment;
     return Status::ok();
   }
-  return error(Code::kTooManyFiles, directory_.path_of(settings_.key), ": ", kMostSegments,
+  return error(Code::kTooManyFiles, directory_.path_of(settings_.key), ": ", kMostStoreSegments,
                " files are written at once");
 }
 
 int64_t SampleStore::end_of_segment(uint32_t segment) const {
   constexpr int64_t kAtOnce = 4096;
-  std::vector<Entry::Stored> piece(kAtOnce);
+  std::vector<StoreEntry::Stored> piece(kAtOnce);
   int64_t end = 0;
   for (int64_t first = 0; first < settings_.samples; first += kAtOnce) {
     const int64_t count = std::min(kAtOnce, settings_.samples - first);
-    const ReadResult read =
-        index_.read_at(kStoreHeaderBytes + first * kEntryBytes, count * kEntryBytes, piece[0].data());
-    for (int64_t i = 0; i < read.bytes / kEntryBytes; ++i) {
-      Entry entry;
+    const ReadResult read = index_.read_at(kStoreHeaderBytes + first * kStoreEntryBytes,
+                                           count * kStoreEntryBytes, piece[0].data());
+    for (int64_t i = 0; i < read.bytes / kStoreEntryBytes; ++i) {
+      StoreEntry entry;
       if (!entry.load(first + i, piece[static_cast<size_t>(i)], crc_) || entry.segment != segment) continue;
-      end = std::max(end,
-                     static_cast<int64_t>(entry.offset) + round_up(int64_t{entry.bytes}, kSampleAlignment));
+      end = std::max(
+          end, static_cast<int64_t>(entry.offset) + round_up(int64_t{entry.bytes}, kStoredSampleAlignment));
     }
   }
   return end;

@@ -1,10 +1,5 @@
-// Samples kept in files, by their number: one cache of a CacheDirectory, which any number of loaders and processes read and fill
-// at once.
-//
-//   index       64 bytes: "DLCACHE1", u64 samples, the key (16 letters), zeros; then 32 bytes a sample:
-//               u32 segment (0: none is kept), u32 bytes, u64 offset, u64 stamp, u32 CRC-32C of the sample's bytes,
-//               u32 CRC-32C of the sample's number as u64 and the 28 bytes before. Little-endian.
-//   N.samples   segment N, six digits: samples one after the other, each from a multiple of 64 on
+// Samples kept in files (store_layout.h), by their number: one cache of a CacheDirectory, which any number of loaders and processes
+// read and fill at once.
 //
 // A sample counts when its entry and its bytes have their checksums. So nothing is in the wrong order after a kill or a loss of
 // power: what is half written, or written by two at once, is not there, and is made anew.
@@ -17,7 +12,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -44,6 +38,8 @@ struct StoreSettings {
   Log log = {};
 };
 
+struct StoreEntry;  // store_layout.h
+
 class SampleStore {
  public:
   // kCorrupt: an index that is none of ours. Errors of files, with "option cache: " before them; kPermission only where nothing
@@ -63,21 +59,17 @@ class SampleStore {
   bool full() const { return full_.load(); }
 
  private:
-  struct Entry;
-
   SampleStore(StoreSettings settings, CacheDirectory directory, LockedFile index)
       : settings_(std::move(settings)), directory_(std::move(directory)), index_(std::move(index)) {}
   static Result<std::unique_ptr<SampleStore>> open_to_fill(const StoreSettings& settings);
   // `refused`: why it cannot be filled.
   static Result<std::unique_ptr<SampleStore>> open_to_read(const StoreSettings& settings,
                                                            const Status& refused);
-  using Header = std::array<std::byte, 64>;
-  Header header() const;
   // False for a new one, and one whose maker was killed: they begin with zeros, or are too short.
   Result<bool> index_is_whole() const;
   Status prepare_index();
-  bool read_entry(int64_t sample, Entry& out) const;
-  bool is_whole(const Entry& entry) const;
+  bool read_entry(int64_t sample, StoreEntry& out) const;
+  bool is_whole(const StoreEntry& entry) const;
   int segment_descriptor(uint32_t segment) const DL_EXCLUDES(files_mutex_);
   // Room for so many bytes in a segment of this store's own: where, or -1.
   int64_t take_room(int64_t bytes) DL_EXCLUDES(mutex_);

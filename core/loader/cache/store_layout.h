@@ -1,0 +1,78 @@
+// What the files of a cache hold. Little-endian.
+//
+//   index       64 bytes: "DLCACHE1", u64 samples, the key (16 letters), zeros; then 32 bytes a sample:
+//               u32 segment (0: none is kept), u32 bytes, u64 offset, u64 stamp, u32 CRC-32C of the sample's bytes,
+//               u32 CRC-32C of the sample's number as u64 and the 28 bytes before
+//   N.samples   segment N, six digits: samples one after the other, each from a multiple of 64 on
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "core/base/bytes.h"
+#include "core/source/tfrecord/crc32c.h"
+
+namespace dataline {
+
+constexpr int64_t kStoreHeaderBytes = 64, kStoreEntryBytes = 32, kStoreKeyBytes = 16;
+constexpr int64_t kStoredSampleAlignment = 64;
+constexpr uint32_t kMostStoreSegments = 65535;
+
+using StoreHeader = std::array<std::byte, static_cast<size_t>(kStoreHeaderBytes)>;
+
+template <typename T>
+void put_little(std::byte* to, T value) {
+  for (size_t i = 0; i < sizeof value; ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+// `key`: of kStoreKeyBytes.
+inline StoreHeader store_header(int64_t samples, std::string_view key) {
+  constexpr std::string_view kMagic = "DLCACHE1";
+  StoreHeader out = {};
+  std::memcpy(out.data(), kMagic.data(), kMagic.size());
+  put_little(out.data() + 8, static_cast<uint64_t>(samples));
+  std::memcpy(out.data() + 16, key.data(), static_cast<size_t>(kStoreKeyBytes));
+  return out;
+}
+
+struct StoreEntry {
+  uint32_t segment = 0, bytes = 0;
+  uint64_t offset = 0, stamp = 0;
+  uint32_t checksum = 0;
+
+  using Stored = std::array<std::byte, static_cast<size_t>(kStoreEntryBytes)>;
+
+  Stored stored(int64_t sample, const Crc32c& crc) const {
+    Stored out;
+    put_little(out.data(), segment);
+    put_little(out.data() + 4, bytes);
+    put_little(out.data() + 8, offset);
+    put_little(out.data() + 16, stamp);
+    put_little(out.data() + 24, checksum);
+    put_little(out.data() + 28, own_checksum(sample, out, crc));
+    return out;
+  }
+  // False for what no store wrote for this sample.
+  bool load(int64_t sample, const Stored& from, const Crc32c& crc) {
+    segment = load_little<uint32_t>(from.data());
+    bytes = load_little<uint32_t>(from.data() + 4);
+    offset = load_little<uint64_t>(from.data() + 8);
+    stamp = load_little<uint64_t>(from.data() + 16);
+    checksum = load_little<uint32_t>(from.data() + 24);
+    return segment > 0 && segment <= kMostStoreSegments && offset < uint64_t{1} << 62 &&
+           load_little<uint32_t>(from.data() + 28) == own_checksum(sample, from, crc);
+  }
+
+ private:
+  static uint32_t own_checksum(int64_t sample, const Stored& stored, const Crc32c& crc) {
+    std::byte number[8];
+    put_little(number, static_cast<uint64_t>(sample));
+    return crc.extend(crc.of(number), stored.data(), kStoreEntryBytes - 4);
+  }
+};
+
+}  // namespace dataline
