@@ -45,14 +45,21 @@ SCRIPTS = (
     ("array_files.py", "tables", {"safetensors", "npz"}),
     ("megatron_documents.py", "megatron", {"megatron"}),
     ("memory_tables.py", "tables", {"arrow_memory"}),
-    ("tables.py", "tables", {"arrow", "parquet", "csv", "jsonl"}),
+    ("tables.py", "tables", {"arrow", "csv", "jsonl"}),
+    ("pyarrow_parquet.py", "tables", {"parquet", "parquet_tokens", "parquet_images"}),
+    ("ray_tables.py", "ray", {"parquet", "parquet_tokens", "parquet_images"}),
+    ("lance_tables.py", "lance", {"parquet", "parquet_tokens", "parquet_images"}),
+    ("petastorm_tables.py", "petastorm", {"parquet"}),
 )
 # Rows on files in a format of others, and the program that writes them.
-STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "litdata": "litdata_rows.py", "arrow": "tables.py", "parquet": "tables.py",
+STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "litdata": "litdata_rows.py", "arrow": "tables.py", "parquet": "pyarrow_parquet.py",
+          "parquet_tokens": "pyarrow_parquet.py", "parquet_images": "pyarrow_parquet.py",
           "safetensors": "array_files.py", "npz": "array_files.py", "megatron": "megatron_documents.py", "audio": "audio_files.py", "audio_mel": "audio_files.py"}
 # Rows of photographs: those of --photos, which Dataline's program finds.
-PHOTO_ROWS = ("photos", "raw_photos", "fused_pass", "slow_files", "photo_memory")
+PHOTO_ROWS = ("photos", "parquet_images", "raw_photos", "fused_pass", "slow_files", "photo_memory")
 AUDIO_ROWS = ("audio", "audio_mel")
+# The row of dataline_rows that makes what a stored one is written from, where it is not rows_u8_47mb.
+BASES = {"megatron": "tokens", "parquet_tokens": "tokens", "parquet_images": "photos", "parquet": None, "audio": None, "audio_mel": None}
 # Rows that others run and these do not, with the reason, which the results repeat.
 LEFT_OUT = {
     ("rows_u8_4700mb", "mlx_data"): "holds the whole set as objects in memory: no room for it beside the mapped file",
@@ -161,7 +168,8 @@ def peer_command(script, environment, words):
 
 
 def common_words(row, asked):
-    return [row, "--data", asked.data, "--seconds", str(asked.seconds_of(row))] + (["--small"] if asked.small else [])
+    photos = ["--photos", asked.photos] if row in PHOTO_ROWS else []
+    return [row, "--data", asked.data, "--seconds", str(asked.seconds_of(row)), *(["--small"] if asked.small else []), *photos]
 
 
 def why_no_plugin(name, build, where=None):
@@ -183,13 +191,13 @@ def why_not_stored(row, asked):
     environment = next(environment for name, environment, _ in SCRIPTS if name == script)
     if not (PEERS / environment / "ready").exists():
         return f"left out, for {script} writes its files: {why_missing(environment)}"
-    if row == "parquet" and (why := why_no_plugin("PARQUET", [str(REPOSITORY / "plugins" / "parquet" / "build.sh")])):
+    if row.startswith("parquet") and (why := why_no_plugin("PARQUET", [str(REPOSITORY / "plugins" / "parquet" / "build.sh")])):
         return why
     if row in AUDIO_ROWS and (why := why_no_plugin("AUDIO", ["cmake", "--build", str(asked.build), "--target", "dataline-audio"],
                                                    str(asked.build / "lib" / "libdataline-audio.so"))):
         return why
-    base = [] if row in AUDIO_ROWS else ["tokens"] if row == "megatron" else ["rows_u8_47mb"]
-    rows = [[str(asked.build / "bench" / "dataline_rows"), *common_words(name, asked)] for name in base]
+    base = BASES.get(row, "rows_u8_47mb")
+    rows = [[str(asked.build / "bench" / "dataline_rows"), *common_words(base, asked)]] if base else []
     for words in (*rows, peer_command(script, environment, [*common_words(row, asked), "--make"])):
         made = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if made.returncode != 0:
@@ -200,8 +208,6 @@ def why_not_stored(row, asked):
 def programs(row, asked):
     """[(name, command)] of everything that takes part, and {name: why not} of what cannot."""
     common = common_words(row, asked)
-    if row in PHOTO_ROWS:
-        common += ["--photos", asked.photos]
     out, missing = [("dataline", [str(asked.build / "bench" / "dataline_rows"), *common])], {}
     libjpeg = asked.build / "bench" / "dataline_rows_libjpeg"
     if row == "photos" and libjpeg.exists():  # not built where our Huffman decoder is not

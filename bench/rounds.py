@@ -21,7 +21,7 @@ import report
 from programs import AUDIO_ROWS, PHOTO_ROWS, REPOSITORY, STORED, Failed, Program, programs, why_not_stored, without_paths
 
 ROWS = ("rows_u8_47mb", "rows_f32", "tokens", "packed", "overhead", "first_batch", "next_epoch", "resume",
-        "consumer_1ms", "allocator", "tfrecord", "mds", "litdata", "arrow", "safetensors", "npz", "megatron", "arrow_memory", "parquet", "csv", "jsonl", "rows_u8_4700mb", "cold", "cold_window") + PHOTO_ROWS + AUDIO_ROWS
+        "consumer_1ms", "allocator", "tfrecord", "mds", "litdata", "arrow", "safetensors", "npz", "megatron", "arrow_memory", "parquet", "parquet_tokens", "csv", "jsonl", "rows_u8_4700mb", "cold", "cold_window") + PHOTO_ROWS + AUDIO_ROWS
 
 
 class Limits:

@@ -235,7 +235,7 @@ class TheTable(unittest.TestCase):
 
     def test_every_row_of_stored_samples_has_lines(self):
         samples = {"dataline w0": rates(8), "dataline w1": rates(9)}
-        for row in ("tfrecord", "mds", "litdata", "arrow", "safetensors", "npz", "megatron", "arrow_memory", "parquet", "csv", "jsonl", "audio", "audio_mel"):
+        for row in ("tfrecord", "mds", "litdata", "arrow", "safetensors", "npz", "megatron", "arrow_memory", "parquet", "parquet_tokens", "parquet_images", "csv", "jsonl", "audio", "audio_mel"):
             self.assertTrue(table.lines(results(samples, row)), row)
 
     def test_without_a_peer_a_line_claims_nothing(self):

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "bench/end_to_end/job.h"
+#include "bench/end_to_end/parquet.h"
 #include "bench/end_to_end/photo_files.h"
 #include "bench/end_to_end/photo_floor.h"
 #include "bench/end_to_end/row.h"
@@ -18,9 +19,9 @@ constexpr int64_t kLead = 12;
 constexpr const char* kDecodeAndCrop =
     "image: decode, random_resized_crop(224), hflip, normalize(imagenet), chw";
 
-OptionList options_of(int workers, const std::string& transform) {
+OptionList options_of(int workers, const std::string& transform, const char* shuffle = "full") {
   return {{"batch_size", std::to_string(kPhotoBatch)},
-          {"shuffle", "full"},
+          {"shuffle", shuffle},
           {"num_workers", std::to_string(workers)},
           {"transform", transform}};
 }
@@ -75,14 +76,22 @@ void write_statistics(const std::string& path, const PhotoStatistics& statistics
   if (std::fclose(file) != 0) fail("writing " + path);
 }
 
+using JobMaker = std::function<std::shared_ptr<Job>(int workers)>;
+
+JobMaker folder_jobs(const PhotoSet& set) {
+  return [folder = set.folder](int workers) {
+    return std::make_shared<Job>("folder:" + folder, options_of(workers, kDecodeAndCrop));
+  };
+}
+
 // Loaders of the set, verified: each picture once per epoch, with its label, in the same order for any number of
 // workers.
 std::vector<std::shared_ptr<Job>> checked_jobs(const PhotoSet& set, const PhotoStatistics& wanted,
-                                               std::initializer_list<int> workers) {
+                                               const JobMaker& make, std::initializer_list<int> workers) {
   std::vector<std::shared_ptr<Job>> jobs;
   std::vector<uint32_t> order;
   for (const int count : workers) {
-    auto job = std::make_shared<Job>("folder:" + set.folder, options_of(count, kDecodeAndCrop));
+    auto job = make(count);
     PhotoStatistics got;
     const std::vector<uint32_t> delivered =
         job->checked_epoch([&](const dl_view* views, int64_t row, int64_t sample) {
@@ -99,9 +108,9 @@ std::vector<std::shared_ptr<Job>> checked_jobs(const PhotoSet& set, const PhotoS
 }
 
 // `name` is the start of the variants' names.
-void add_loaders(const PhotoSet& set, const PhotoStatistics& wanted, const std::string& name,
-                 std::vector<Variant>& variants) {
-  const auto jobs = checked_jobs(set, wanted, {0, 1, 2});
+void add_loaders(const PhotoSet& set, const PhotoStatistics& wanted, const JobMaker& make,
+                 const std::string& name, std::vector<Variant>& variants) {
+  const auto jobs = checked_jobs(set, wanted, make, {0, 1, 2});
   for (size_t i = 0; i < jobs.size(); ++i) {
     variants.push_back({name + " w" + std::to_string(i),
                         [job = jobs[i]](const std::string& variant, double seconds, Report& report) {
@@ -126,7 +135,7 @@ std::vector<Variant> photos(const Settings& settings) {
                         }});
   }
   write_statistics(set.folder + ".statistics", statistics);
-  add_loaders(set, statistics, "dataline", variants);
+  add_loaders(set, statistics, folder_jobs(set), "dataline", variants);
   return variants;
 }
 
@@ -135,7 +144,25 @@ std::vector<Variant> photos_libjpeg(const Settings& settings) {
   PhotoStatistics statistics;
   BarePhotos(set.photos, 1, 1).statistics(&statistics);
   std::vector<Variant> variants;
-  add_loaders(set, statistics, "dataline libjpeg", variants);
+  add_loaders(set, statistics, folder_jobs(set), "dataline libjpeg", variants);
+  return variants;
+}
+
+// The same files in a binary column of Parquet (bench/peers writes it), in windows of three row groups of 100.
+std::vector<Variant> parquet_images(const Settings& settings) {
+  const PhotoSet set = photo_set(settings);
+  PhotoStatistics statistics;
+  BarePhotos(set.photos, 1, 1).statistics(&statistics);
+  write_statistics(set.folder + ".statistics", statistics);
+  const std::string uri = "parquet:" + set.folder + ".parquet?fields=image,label&cache_bytes=48MiB";
+  std::vector<Variant> variants;
+  add_loaders(
+      set, statistics,
+      [&](int workers) {
+        return std::make_shared<Job>(uri, options_of(workers, kDecodeAndCrop, "window"), nullptr,
+                                     parquet_plugin());
+      },
+      "dataline", variants);
   return variants;
 }
 
@@ -197,7 +224,7 @@ std::vector<Variant> slow_files(const Settings& settings) {
                         }});
   }
   const char* names[] = {"dataline w0", "dataline w2"};
-  const auto jobs = checked_jobs(set, statistics, {0, 2});
+  const auto jobs = checked_jobs(set, statistics, folder_jobs(set), {0, 2});
   for (size_t i = 0; i < jobs.size(); ++i) {
     variants.push_back({names[i], [job = jobs[i], epochs](const std::string& name, double, Report& report) {
                           skip(*job, job->batches_per_epoch());

@@ -36,6 +36,7 @@ std::vector<Variant> tfrecord(const Settings& settings);
 std::vector<Variant> mds(const Settings& settings);
 std::vector<Variant> arrow(const Settings& settings);
 std::vector<Variant> parquet(const Settings& settings);
+std::vector<Variant> parquet_tokens(const Settings& settings);
 std::vector<Variant> litdata(const Settings& settings);
 std::vector<Variant> safetensors(const Settings& settings);
 std::vector<Variant> npz(const Settings& settings);
@@ -53,6 +54,7 @@ std::vector<Variant> photos(const Settings& settings);
 // The loaders of `photos` with libjpeg's Huffman decoder: built into dataline_rows_libjpeg.
 std::vector<Variant> photos_libjpeg(const Settings& settings);
 std::vector<Variant> raw_photos(const Settings& settings);
+std::vector<Variant> parquet_images(const Settings& settings);
 std::vector<Variant> fused_pass(const Settings& settings);
 std::vector<Variant> slow_files(const Settings& settings);
 std::vector<Variant> photo_memory(const Settings& settings);

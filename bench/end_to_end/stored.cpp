@@ -1,7 +1,6 @@
 // The rows of rows_u8_47mb and their labels as other libraries store them (bench/peers writes the files) and as CSV, beside the
 // bare gather of the same rows from .npy; and JSON lines.
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -67,39 +66,6 @@ std::vector<Variant> safetensors(const Settings& settings) {
 }
 
 std::vector<Variant> npz(const Settings& settings) { return stored_as(settings, "npz", "image,label"); }
-
-// Three of 100 columns of 8 bytes, in windows of row groups, eight rows for each of the others. Once with a cache that holds
-// a third of what is read, so that each row group is decoded once an epoch, and once with all of it.
-std::vector<Variant> parquet(const Settings& settings) {
-  const char* plugin = std::getenv("DATALINE_PARQUET_PLUGIN");
-  if (plugin == nullptr) fail("DATALINE_PARQUET_PLUGIN is not set");
-  const int64_t count = row_count(settings) * 8;
-  const Rows rows = open_rows(settings, row_count(settings));
-  const int64_t third = count * 3 * 8 / 3;
-  const auto value = [](int64_t sample, int64_t column) {  // as bench/peers/tables.py has it
-    uint64_t bits = static_cast<uint64_t>(sample * 100 + column) * 0x9E3779B97F4A7C15u;
-    bits = (bits ^ (bits >> 32)) * 0xD6E8FEB86659FD93u;
-    return bits ^ (bits >> 32);
-  };
-  std::vector<Variant> variants;
-  for (const bool cached : {false, true}) {
-    const std::string uri = "parquet:" + path_of(rows, ".parquet") + "?fields=c3,c50,c97" +
-                            (cached ? "" : "&cache_bytes=" + std::to_string(third));
-    for (const int workers : {0, 1, 2}) {
-      const OptionList options = {{"batch_size", std::to_string(kRowBatchSize)},
-                                  {"shuffle", "window"},
-                                  {"num_workers", std::to_string(workers)}};
-      auto job = std::make_shared<Job>(uri, options, nullptr, plugin);
-      job->checked_epoch([&](const dl_view* views, int64_t row, int64_t sample) {
-        uint64_t got[3];
-        for (int64_t f = 0; f < 3; ++f) std::memcpy(&got[f], row_data(views[f], row), sizeof got[f]);
-        return got[0] == value(sample, 3) && got[1] == value(sample, 50) && got[2] == value(sample, 97);
-      });
-      variants.push_back(job_variant(workers, std::move(job), cached ? "in the cache " : ""));
-    }
-  }
-  return variants;
-}
 
 std::vector<Variant> csv(const Settings& settings) {
   const int64_t count = row_count(settings);

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 
 import numpy as np
 
@@ -22,6 +23,7 @@ ROW_BYTES = 784
 BATCH_SIZE = 256
 TOKEN_BATCH_SIZE = 16
 TOKEN_LENGTH = 1024
+DOCUMENT_BATCH_SIZE = 64
 LABELS = 10
 MNIST_MEAN, MNIST_DEVIATION = 0.1307, 0.3081
 # x * SCALE + BIAS is ToTensor and Normalize in one step; every loader gets this cheaper form.
@@ -53,8 +55,10 @@ class Settings:
         """What `--make` writes: the rows with their labels, in the format that the row is named after; or a folder of files."""
         if row.startswith("audio"):
             return os.path.join(self.data_dir, f"{row}_{20 if self.small else 100}")
-        if row == "megatron":
-            return os.path.join(self.data_dir, f"documents_{self._token_count()}.megatron")
+        own = {"megatron": f"documents_{self._token_count()}.megatron", "parquet_tokens": f"documents_{self._token_count()}.parquet",
+               "parquet": f"numbers_{self.number_count()}x100.parquet", "parquet_images": f"photos_{64 if self.small else 1000}.parquet"}
+        if row in own:
+            return os.path.join(self.data_dir, own[row])
         return self.rows_path(row).removesuffix("npy") + row
 
     def lines_path(self):
@@ -66,8 +70,17 @@ class Settings:
     def _token_count(self):
         return 2_000_000 if self.small else 100_000_000
 
+    def number_count(self):
+        return 48_000 if self.small else 480_000
+
     def tokens(self):
         return np.fromfile(self._open(f"tokens_{self._token_count()}.bin"), dtype=np.uint16)
+
+    def documents(self):
+        """Pieces of 64 to 1,087 tokens, one behind the other: those of bench/end_to_end/documents.cpp."""
+        tokens = self.tokens()
+        ends = np.cumsum(64 + np.arange(len(tokens) // 64, dtype=np.int64) * 389 % 1024)
+        return np.split(tokens, ends[ends <= len(tokens)])[:-1]
 
     def sparse_path(self):
         return self._open(f"sparse_10000000x{ROW_BYTES}.npy")
@@ -116,6 +129,16 @@ def token_digests(x, y):
         np.asarray(y).astype(np.uint16))
 
 
+def joined(documents):
+    """Lengths, and all tokens."""
+    return np.array([len(document) for document in documents]), np.concatenate(documents)
+
+
+def document_digests(lengths, tokens):
+    parts = np.split(np.asarray(tokens), np.cumsum(np.asarray(lengths))[:-1])
+    return np.array([len(part) << 32 | zlib.crc32(part.astype(np.uint16).tobytes()) for part in parts], np.uint64)
+
+
 class Check:
     """Collects an epoch and compares it with what the file holds."""
 
@@ -153,6 +176,10 @@ def check_normalized(rows):
 def check_tokens(tokens):
     windows = token_windows(tokens)
     return Check(token_digests(windows[:, :-1], windows[:, 1:]), token_digests)
+
+
+def check_documents(settings):
+    return Check(document_digests(*joined(settings.documents())), document_digests)
 
 
 def check_in_order(rows):

@@ -1,9 +1,8 @@
-"""Documents of 64 to 1,087 tokens in Megatron's indexed dataset, which its own builder writes, shuffled: as arrays of lengths and of all
-tokens of a batch. Its IndexedDataset asked for one after another, and under PyTorch's DataLoader with persistent workers.
+"""Documents in Megatron's indexed dataset, which its own builder writes, shuffled: as arrays of lengths and of all tokens of a batch. Its
+IndexedDataset asked for one after another, and under PyTorch's DataLoader with persistent workers.
 SPDX-License-Identifier: Apache-2.0
 """
 import os
-import zlib
 from importlib.metadata import version
 
 import numpy as np
@@ -11,29 +10,16 @@ import torch
 from megatron.core.datasets.indexed_dataset import IndexedDataset, IndexedDatasetBuilder
 from torch.utils.data import DataLoader, Dataset
 
-from contender import Check, Variant, main
+from contender import DOCUMENT_BATCH_SIZE, Variant, check_documents, joined, main
 
 torch.set_num_threads(1)
-BATCH_SIZE = 64
-
-
-def ends_of(count):
-    """Where documents end in so many tokens: those of bench/end_to_end/documents.cpp."""
-    lengths = 64 + np.arange(count // 64, dtype=np.int64) * 389 % 1024
-    ends = np.cumsum(lengths)
-    return ends[ends <= count]
-
-
-def documents_of(settings):
-    tokens = settings.tokens()
-    return np.split(tokens, ends_of(len(tokens)))[:-1]
 
 
 def write(settings, path):
     os.makedirs(path)
     prefix = os.path.join(path, "tokens")
     builder = IndexedDatasetBuilder(f"{prefix}.bin", dtype=np.uint16)
-    for document in documents_of(settings):
+    for document in settings.documents():
         builder.add_document(document, [len(document)])
     builder.finalize(f"{prefix}.idx")
 
@@ -49,32 +35,22 @@ class Documents(Dataset):
         return self.set[at]
 
 
-def joined(documents):
-    return np.array([len(document) for document in documents]), np.concatenate(documents)
-
-
 def joined_tensors(documents):
     return tuple(map(torch.from_numpy, joined(documents)))
 
 
-def digests(lengths, tokens):
-    parts = np.split(np.asarray(tokens), np.cumsum(np.asarray(lengths))[:-1])
-    return np.array([len(part) << 32 | zlib.crc32(part.tobytes()) for part in parts], np.uint64)
-
-
 def megatron(settings):
-    prefix = os.path.join(settings.stored_path("megatron"), "tokens")
-    check = Check(digests(*joined(documents_of(settings))), digests)
-    dataset = Documents(prefix)
+    check, dataset = check_documents(settings), Documents(os.path.join(settings.stored_path("megatron"), "tokens"))
     rng = np.random.default_rng(0)
 
     def one_by_one(_):
         order = rng.permutation(len(dataset)).tolist()
-        return (joined([dataset[at] for at in order[first:first + BATCH_SIZE]]) for first in range(0, len(order), BATCH_SIZE))
+        return (joined([dataset[at] for at in order[first:first + DOCUMENT_BATCH_SIZE]])
+                for first in range(0, len(order), DOCUMENT_BATCH_SIZE))
 
     def loader(workers):
         more = {"persistent_workers": True, "prefetch_factor": 4} if workers else {}
-        return DataLoader(dataset, batch_size=BATCH_SIZE, shuffle=True, num_workers=workers, collate_fn=joined_tensors, **more)
+        return DataLoader(dataset, batch_size=DOCUMENT_BATCH_SIZE, shuffle=True, num_workers=workers, collate_fn=joined_tensors, **more)
     return [Variant("megatron", one_by_one, lambda batch: batch, check),
             *(Variant(f"megatron torch w{workers}", lambda _, each=loader(workers): iter(each),
                       lambda batch: tuple(part.numpy() for part in batch), check) for workers in (0, 2))]

@@ -3,7 +3,7 @@
 # versions of NumPy or protobuf that exclude each other), and builds LibTorch's program against the torch group.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv streaming litdata tables megatron audio pillow_simd libtorch (all)
+#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv streaming litdata tables megatron ray lance petastorm audio pillow_simd libtorch (all)
 #
 # About 5 GB to fetch and 12 GB on disk for all of them; one pip at a time, at most half an hour each. A finished group
 # leaves the file `ready` with the versions it got, and is not touched again while it has all that is listed below. One
@@ -33,6 +33,10 @@ packages() {
     litdata) echo "litdata==0.2.76 zstd==1.5.7.2 pillow==13.0.0" ;;
     tables) echo "pyarrow==26.0.1 datasets==5.2.0 orjson==3.13.0 safetensors==0.8.0" ;;
     megatron) echo "megatron-core==0.16.1 packaging" ;;
+    ray) echo "ray==2.60.0 pyarrow==26.0.1 pandas fsspec numpy==2.4.6 pillow==13.0.0" ;;
+    lance) echo "lancedb==0.40.0 pylance==14.0.2 pyarrow==26.0.1" ;;
+    # The last pyarrow, pandas and NumPy that it works with.
+    petastorm) echo "petastorm==0.13.1 pyarrow==12.0.1 numpy==1.26.4 pandas==2.2.3 pyspark==3.5.8" ;;
     # torchaudio wants the torch that it was built with; torchcodec opens NPP, also on a machine without a GPU.
     audio) echo "soundfile==0.14.0 soxr==1.1.0 librosa==0.11.0 torch==2.11.0 torchaudio==2.11.0 torchcodec==0.11.0 nvidia-npp==13.2.0.93 numpy" ;;
     pillow_simd) echo "pillow-simd==12.1.1.post0 numpy==2.4.6" ;;
@@ -52,6 +56,9 @@ check() {
     streaming) echo "import streaming" ;;
     litdata) echo "import litdata, PIL, zstd" ;;
     tables) echo "import datasets, orjson, pyarrow, safetensors.torch" ;;
+    ray) echo "import ray.data" ;;
+    lance) echo "import lancedb.streaming" ;;
+    petastorm) echo "import petastorm.pytorch" ;;
     megatron) echo "from megatron.core.datasets.indexed_dataset import IndexedDataset" ;;
     audio) echo "import librosa, soundfile, soxr, torchaudio" ;;
     pillow_simd) echo "import PIL.Image, numpy" ;;
@@ -102,7 +109,7 @@ python_group() { # python_group GROUP: its environment, packages and one import;
     ffcv)
       before_ffcv || return 1
       flags=--no-build-isolation ;;
-    streaming | litdata | tables) borrow_torch "$group" || return 1 ;;
+    streaming | litdata | tables | lance | petastorm) borrow_torch "$group" || return 1 ;;
     megatron)
       borrow_torch "$group" || return 1
       flags=--no-deps ;;  # it asks for an older NumPy, and its indexed datasets need no more
@@ -126,7 +133,7 @@ libtorch_group() {
 }
 
 status=0
-for group in ${*:-torch native grain tf dali ffcv streaming litdata tables megatron audio pillow_simd libtorch}; do
+for group in ${*:-torch native grain tf dali ffcv streaming litdata tables megatron ray lance petastorm audio pillow_simd libtorch}; do
   log=$prefix/$group.log
   if [ "$group" = libtorch ]; then
     what="from torch's wheel" get="libtorch_group"  # always: the build looks for changes itself

@@ -14,12 +14,10 @@ import datasets
 import numpy as np
 import orjson
 import pyarrow as pa
-import pyarrow.dataset
-import pyarrow.parquet as pq
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from contender import BATCH_SIZE, LABELS, ROW_BYTES, Check, Variant, check_labelled, labels_of, main, row_digests
+from contender import BATCH_SIZE, LABELS, ROW_BYTES, Check, Variant, check_labelled, labels_of, main
 
 torch.set_num_threads(1)
 pa.set_cpu_count(1)
@@ -32,66 +30,6 @@ def write(settings, path):
     table = pa.table({"image": images, "label": pa.array(labels_of(rows))})
     with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
         writer.write_table(table, max_chunksize=1000)  # as datasets' ArrowWriter does
-
-
-ROW_GROUP, COLUMNS, CHOSEN = 20_000, 100, ["c3", "c50", "c97"]
-
-
-def column(count, number):
-    """Column `number`: 64-bit numbers that look random, those of dataline_rows."""
-    bits = (np.arange(count, dtype=np.uint64) * np.uint64(COLUMNS) + np.uint64(number)) * np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
-    return (bits ^ (bits >> np.uint64(32))).view(np.int64)
-
-
-def write_parquet(settings, path):
-    rows = settings.rows("parquet")
-    table = pa.table({f"c{number}": column(8 * len(rows), number) for number in range(COLUMNS)})
-    pq.write_table(table, path, row_group_size=ROW_GROUP if len(rows) > 10_000 else ROW_GROUP // 10)
-
-
-def parquet(settings):
-    """Windows of four row groups, read and permuted together; and a dataset's batches through a buffer of as many rows. Both with
-    both threads of the machine."""
-    count, path = 8 * len(settings.rows("parquet")), settings.stored_path("parquet")
-    pa.set_cpu_count(os.cpu_count() or 1)
-    pa.set_io_thread_count(os.cpu_count() or 1)
-    digests = lambda *columns: row_digests(np.stack(columns, axis=1))
-    check = Check(digests(*(column(count, int(name[1:])) for name in CHOSEN)), digests)
-    groups = pq.ParquetFile(path).num_row_groups
-
-    def batches(table, rng):
-        arrays = [table[name].combine_chunks().to_numpy() for name in CHOSEN]
-        order = rng.permutation(len(arrays[0]))
-        for at in range(0, len(order), BATCH_SIZE):
-            chosen = order[at:at + BATCH_SIZE]
-            yield tuple(array[chosen] for array in arrays)
-
-    def windows(number):
-        rng = np.random.default_rng(number)
-        file, order = pq.ParquetFile(path, memory_map=True), rng.permutation(groups)
-        for at in range(0, groups, 4):
-            yield from batches(file.read_row_groups([int(group) for group in order[at:at + 4]], columns=CHOSEN), rng)
-
-    def scanned(number):
-        rng = np.random.default_rng(number)
-        kept, rows = [], 0
-        for batch in pyarrow.dataset.dataset(path).to_batches(columns=CHOSEN, batch_size=ROW_GROUP):
-            kept.append(batch)
-            rows += len(batch)
-            if rows >= 4 * ROW_GROUP:
-                yield from batches(pa.Table.from_batches(kept), rng)
-                kept, rows = [], 0
-        if kept:
-            yield from batches(pa.Table.from_batches(kept), rng)
-
-    def streamed(number):
-        stream = datasets.load_dataset("parquet", data_files=path, split="train", streaming=True, columns=CHOSEN)
-        stream = stream.with_format("numpy").shuffle(seed=number, buffer_size=10_000).batch(BATCH_SIZE)
-        return ((batch["c3"], batch["c50"], batch["c97"]) for batch in stream)
-    plain = lambda batch: tuple(np.asarray(part) for part in batch)
-    return [Variant("pyarrow row groups", windows, plain, check), Variant("pyarrow dataset", scanned, plain, check),
-            Variant("datasets streaming", streamed, plain, check)]
 
 
 def shuffled(count, fetch):
@@ -187,5 +125,5 @@ def jsonl(settings):
 
 
 if __name__ == "__main__":
-    main({"arrow": arrow, "parquet": parquet, "csv": csv_rows, "jsonl": jsonl}, {name: version(name) for name in ("pyarrow", "datasets", "orjson")},
-         {"arrow": write, "parquet": write_parquet})
+    main({"arrow": arrow, "csv": csv_rows, "jsonl": jsonl}, {name: version(name) for name in ("pyarrow", "datasets", "orjson")},
+         {"arrow": write})

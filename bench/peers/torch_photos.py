@@ -17,14 +17,12 @@ from torchvision.io import ImageReadMode, decode_jpeg, read_file
 from torchvision.transforms import v2
 
 from contender import main
-from photos import BATCH_SIZE, DEVIATION, MEAN, SIDE, Photos, variant
+from photo_tensors import CROP, FROM_TENSOR, NORMALIZE, from_bytes
+from photos import BATCH_SIZE, Photos, variant
 
 torch.set_num_threads(1)
 
-NORMALIZE = [v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, DEVIATION)]
-CROP = [v2.RandomResizedCrop(SIDE, antialias=True), v2.RandomHorizontalFlip()]
 FROM_PIL = v2.Compose([*CROP, v2.PILToTensor(), *NORMALIZE])
-FROM_TENSOR = v2.Compose([*CROP, *NORMALIZE])
 
 
 def decoded(path):
@@ -58,10 +56,6 @@ def shards(photos):
                 archive.addfile(info, io.BytesIO(label))
         os.rename(path + ".draft", path)
     return paths
-
-
-def from_bytes(data):
-    return FROM_TENSOR(decode_jpeg(torch.frombuffer(bytearray(data), dtype=torch.uint8), mode=ImageReadMode.RGB))
 
 
 def as_number(data):
