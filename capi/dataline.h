@@ -627,6 +627,11 @@ typedef struct dl_reader {
    * microseconds on average; its deadline may be late by one call. Workers take whole batches. 0: only workers call it */
   int32_t prompt;
   int32_t reserved; /* zero */
+  /* Block `block` of block_ends is read soon: a hint, so that what costs, as inflating it, can be done while other threads read
+   * or the consumer computes. Called with shuffle=window, about once an epoch for each block, in the order in which they are
+   * opened, by threads that then call `read`, concurrently. It notes the number and returns at once: a batch waits for it.
+   * Not every block is told of, and after a seek some that were are not read. NULL: none */
+  void (*advise)(void* context, int64_t block);
 } dl_reader;
 /* A dataset over the reader, whose table is copied. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options,

@@ -107,6 +107,7 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
     table.block_ends = given.block_ends;
     table.held_blocks = given.held_blocks;
     table.prompt = given.prompt != 0;
+    table.advise = given.advise;
     return Dataset::from_reader(std::move(fields), std::move(table), options_or_default(options, Options()));
   });
 }

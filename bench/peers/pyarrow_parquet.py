@@ -87,7 +87,7 @@ def documents(settings):
         return (joined_lists(lists.take(pa.array(chosen))) for chosen in pieces(order, DOCUMENT_BATCH_SIZE))
     stream = streamed(path, ["tokens"], DOCUMENT_BATCH_SIZE)
     same = lambda batch: batch
-    return [Variant("pyarrow row groups", windows(path, ["tokens"], 4, batches), same, check),
+    return [Variant("pyarrow row groups", windows(path, ["tokens"], 8, batches), same, check),
             Variant("pyarrow dataset", scanned(path, ["tokens"], 20_000, batches), same, check),
             Variant("datasets streaming", lambda number: (joined(batch["tokens"]) for batch in stream(number)), same, check)]
 

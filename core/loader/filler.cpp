@@ -279,14 +279,15 @@ void Filler::mix(Slot& slot, WorkerScratch& scratch) const {
   }
 }
 
-// Requests blocks that are not in memory; looking takes two system calls a block.
+// Requests blocks that are not in memory, where looking takes two system calls a block, and those that a source opens.
 class RequestBlocks final : public RecordRanges {
  public:
   explicit RequestBlocks(const Source& source) : source_(&source) {}
   void add(RecordRange block) override {
-    if (source_->cached(block.first) && source_->cached(block.first + block.count - 1)) return;
+    const bool cached = source_->cached(block.first) && source_->cached(block.first + block.count - 1);
+    if (cached && !source_->opens_blocks()) return;
     source_->advise_block(block.first, block.count);
-    cold_ = true;
+    cold_ = cold_ || !cached;
   }
   bool cold() const { return cold_; }
 

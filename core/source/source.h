@@ -156,6 +156,8 @@ class Source {
 
   // The same for records [first, first + count), which lie side by side (append_blocks): one long read.
   virtual void advise_block(int64_t first, int64_t count) const;
+  // Whether it is told of each block, for what costs is not that its pages are read; else only of those that are not cached().
+  virtual bool opens_blocks() const { return false; }
 
   // shuffle=window: cuts the records into blocks, runs of neighbours in one file of at most block_bytes, at least one record
   // each, and appends the record after each block, counted from the last of `ends`. kWholeFiles: only where files end. For
@@ -255,6 +257,7 @@ class ForwardSource : public Source {
   void advise(std::span<const int64_t> indices) const override { source_->advise(indices); }
   bool cached(int64_t index) const override { return source_->cached(index); }
   void advise_block(int64_t first, int64_t count) const override { source_->advise_block(first, count); }
+  bool opens_blocks() const override { return source_->opens_blocks(); }
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
     source_->append_blocks(block_bytes, ends);
   }

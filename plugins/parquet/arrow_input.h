@@ -52,14 +52,16 @@ class LimitedPool final : public arrow::MemoryPool {
   int64_t total_bytes_allocated() const override { return total_.load(std::memory_order_relaxed); }
   int64_t num_allocations() const override { return count_.load(std::memory_order_relaxed); }
   std::string backend_name() const override { return under_->backend_name(); }
-  // What was refused last; 0: nothing.
+  // What was refused last, and what was held then; 0: nothing was.
   int64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+  int64_t refused_beside() const { return refused_beside_.load(std::memory_order_relaxed); }
 
  private:
   arrow::Status take(int64_t size) {
     const int64_t held = held_.load(std::memory_order_relaxed);
     if (size < 0 || size > limit_ - held) {
       refused_.store(size, std::memory_order_relaxed);
+      refused_beside_.store(held, std::memory_order_relaxed);
       return arrow::Status::OutOfMemory("more than cache_bytes");
     }
     const int64_t now = held_.fetch_add(size, std::memory_order_relaxed) + size;
@@ -72,7 +74,7 @@ class LimitedPool final : public arrow::MemoryPool {
 
   arrow::MemoryPool* const under_ = arrow::default_memory_pool();
   const int64_t limit_;
-  std::atomic<int64_t> held_{0}, most_{0}, total_{0}, count_{0}, refused_{0};
+  std::atomic<int64_t> held_{0}, most_{0}, total_{0}, count_{0}, refused_{0}, refused_beside_{0};
 };
 
 // The file as Arrow reads it, for one call. What went wrong is kept beside: Arrow's errors have no room for it.

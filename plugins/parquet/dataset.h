@@ -37,6 +37,8 @@ class Dataset {
   // Where the row groups that have rows end, and how many of the largest ones the cache has room for.
   const std::vector<int64_t>& block_ends() const { return block_ends_; }
   int64_t held_groups() const { return held_groups_; }
+  // A group of block_ends() is read soon.
+  void advise(int64_t block) { cache_.advise(static_cast<size_t>(block)); }
   const std::vector<PqField>& fields() const { return files_[0]->fields(); }
 
   // Sizes, rows and columns.
@@ -139,15 +141,15 @@ class Dataset {
     return row >= places_[place].first && row < block_ends_[place];
   }
 
-  // The rows of the groups that have some.
-  std::vector<int64_t> place_groups() {
-    std::vector<int64_t> out;
+  // The groups that have rows.
+  std::vector<GroupCache::Size> place_groups() {
+    std::vector<GroupCache::Size> out;
     for (size_t f = 0; f < files_.size(); ++f) {
       const std::vector<int64_t>& groups = files_[f]->group_rows();
       for (size_t g = 0; g < groups.size(); ++g) {
         if (groups[g] == 0) continue;
         places_.push_back({static_cast<int32_t>(f), static_cast<int32_t>(g), rows_});
-        out.push_back(groups[g]);
+        out.push_back({groups[g], files_[f]->group_bytes()[g]});
         rows_ += groups[g];
         largest_ = std::max(largest_, files_[f]->group_bytes()[g]);
       }
@@ -164,11 +166,11 @@ class Dataset {
 
   Failure find(const GroupCache::Wanted& wanted, const int32_t* cancelled, bool* busy,
                GroupCache::GroupRef* out) {
-    const GroupPlace& where = places_[wanted.number];
-    const ParquetFile& file = *files_[static_cast<size_t>(where.file)];
-    return cache_.get(
-        wanted, cancelled,
-        [&](GroupCache::GroupRef* made) { return file.decode(where.group, cancelled, made); }, busy, out);
+    const auto decode = [&](size_t number, GroupCache::GroupRef* made) {
+      const GroupPlace& where = places_[number];
+      return files_[static_cast<size_t>(where.file)]->decode(where.group, cancelled, made);
+    };
+    return cache_.get(wanted, cancelled, decode, busy, out);
   }
 
   // The rows of one share, field by field.

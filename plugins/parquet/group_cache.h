@@ -3,8 +3,11 @@
 //
 // Ownership: an Entry belongs to the map and to the threads that look at it. Who finds none makes one in the state kDecoding
 // under the lock and alone decodes it, without the lock; the others wait for the state to change, so that a group is decoded
-// once however many ask. After that an entry is never written again. Leaving the map frees a group when the last thread
+// once however many ask. After that only `spent` changes, under the lock. Leaving the map frees a group when the last thread
 // that needs rows of it has let go: what is held is at most the budget, and what threads are decoding or copying rows of.
+//
+// Read-ahead: a new group stops every batch that is near, for each has rows of it, so one thread would decode and all others
+// would wait. Who would wait decodes one that is wanted next instead, as long as no group leaves that is still needed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,9 +15,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,9 +36,16 @@ class GroupCache {
  public:
   using GroupRef = std::shared_ptr<const Group>;
 
-  // `rows`: of each group.
-  GroupCache(int64_t budget, std::vector<int64_t> rows)
-      : budget_(budget), rows_(rows), left_(rows), entries_(rows.size()) {}
+  struct Size {
+    int64_t rows = 0;
+    int64_t bytes = 0;  // about, decoded
+  };
+
+  // `sizes`: of each group.
+  GroupCache(int64_t budget, std::vector<Size> sizes)
+      : budget_(budget), sizes_(std::move(sizes)), entries_(sizes_.size()) {
+    for (const Size& size : sizes_) left_.push_back(size.rows);
+  }
 
   struct Wanted {
     size_t number = 0;
@@ -44,15 +56,23 @@ class GroupCache {
   void find_ready(std::span<const Wanted> wanted, GroupRef* out) {
     const std::lock_guard lock(mutex_);
     for (size_t i = 0; i < wanted.size(); ++i) {
-      const Entry* entry = entries_[wanted[i].number].get();
+      Entry* const entry = entries_[wanted[i].number].get();
       if (entry == nullptr || entry->state != State::kReady) continue;
       out[i] = entry->group;
       count_read(wanted[i], *entry);
     }
   }
 
-  // One group, decoded by `decode(GroupRef*)` if it is not here. While another thread decodes it: waits, or if `busy` is
-  // given, sets it and returns.
+  // The group is wanted soon, after those of which this was said before.
+  void advise(size_t number) {
+    const std::lock_guard lock(mutex_);
+    if (entries_[number] != nullptr) return;
+    if (ahead_.size() == kMostAhead) ahead_.pop_front();
+    ahead_.push_back(number);
+  }
+
+  // One group, decoded by `decode(number, GroupRef*)` if it is not here. While another thread decodes it: decodes those that
+  // are wanted next and waits, or if `busy` is given, sets it and returns.
   template <typename Decode>
   Failure get(const Wanted& wanted, const int32_t* cancelled, const Decode& decode, bool* busy,
               GroupRef* out) {
@@ -68,6 +88,11 @@ class GroupCache {
         return {};
       }
       if (busy != nullptr) return *busy = true, Failure();
+      if (const std::optional<size_t> next = next_ahead()) {
+        GroupRef kept_here;
+        static_cast<void>(decode_here({*next, 0}, decode, lock, &kept_here));  // who reads it is told
+        continue;
+      }
       changed_.wait_for(lock, std::chrono::milliseconds(20));  // looks at `cancelled` now and then
     }
   }
@@ -79,8 +104,12 @@ class GroupCache {
     GroupRef group;
     Failure failed;
     std::list<size_t>::iterator place;  // in recent_, if ready
+    bool spent = false;                 // every row of it was read
   };
   using EntryRef = std::shared_ptr<Entry>;
+
+  // So many as the loader tells of at once, and those that it told of before; after a seek they are forgotten in time.
+  static constexpr size_t kMostAhead = 64;
 
   template <typename Decode>
   Failure decode_here(const Wanted& wanted, const Decode& decode, std::unique_lock<std::mutex>& lock,
@@ -89,20 +118,25 @@ class GroupCache {
     const auto entry = std::make_shared<Entry>();
     std::list<size_t> node(1, wanted.number);
     entries_[wanted.number] = entry;
+    std::erase(ahead_, wanted.number);
+    const int64_t expected = sizes_[wanted.number].bytes;
+    needed_ += expected;
     lock.unlock();
     Failure failed;
     try {
-      failed = decode(out);
+      failed = decode(wanted.number, out);
     } catch (...) {
       failed.code = DL_ERR_NO_MEMORY;  // text: none, for there is no room
     }
     lock.lock();
+    needed_ -= expected;
     if (!failed) {
       entry->place = node.begin();
       recent_.splice(recent_.begin(), node);
       entry->group = *out;
       entry->state = State::kReady;
       held_ += entry->group->bytes();
+      needed_ += entry->group->bytes();
       count_read(wanted, *entry);
       evict();
     } else if (lasts(failed.code)) {
@@ -121,18 +155,32 @@ class GroupCache {
   }
 
   // To the front, or where every row was read, to the end: an epoch reads each once.
-  void count_read(const Wanted& wanted, const Entry& entry) {
+  void count_read(const Wanted& wanted, Entry& entry) {
     int64_t& left = left_[wanted.number];
     left -= wanted.rows;
-    const bool done = left <= 0;
-    if (done) left = rows_[wanted.number];
-    recent_.splice(done ? recent_.end() : recent_.begin(), recent_, entry.place);
+    const bool spent = left <= 0;
+    if (spent) left = sizes_[wanted.number].rows;
+    if (spent != entry.spent) needed_ += (spent ? -1 : 1) * entry.group->bytes();
+    entry.spent = spent;
+    recent_.splice(spent ? recent_.end() : recent_.begin(), recent_, entry.place);
+  }
+
+  // The first that is wanted next, is not here, and fits beside all that are still needed.
+  std::optional<size_t> next_ahead() {
+    while (!ahead_.empty()) {
+      const size_t number = ahead_.front();
+      if (entries_[number] == nullptr && sizes_[number].bytes > budget_ - needed_) return std::nullopt;
+      ahead_.pop_front();
+      if (entries_[number] == nullptr) return number;
+    }
+    return std::nullopt;
   }
 
   void evict() {
     while (held_ > budget_ && !recent_.empty()) {
       EntryRef& oldest = entries_[recent_.back()];
       held_ -= oldest->group->bytes();
+      if (!oldest->spent) needed_ -= oldest->group->bytes();
       oldest.reset();
       recent_.pop_back();
     }
@@ -141,11 +189,13 @@ class GroupCache {
   const int64_t budget_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  const std::vector<int64_t> rows_;
-  std::vector<int64_t> left_;      // to be read in this epoch; mutex_, as all below
+  const std::vector<Size> sizes_;
+  std::vector<int64_t> left_;      // rows to be read in this epoch; mutex_, as all below
   std::vector<EntryRef> entries_;  // by number; null: not here
   std::list<size_t> recent_;       // numbers of the ready ones, the latest first, those that are done last
-  int64_t held_ = 0;
+  std::deque<size_t> ahead_;       // numbers of those that are wanted next, in order
+  int64_t held_ = 0;               // bytes of the ready ones
+  int64_t needed_ = 0;             // of those that are not spent, and about, of those that are decoded now
 };
 
 }  // namespace dataline_parquet

@@ -186,7 +186,7 @@ class OpenedFile final : public ParquetFile {
 
   Failure over_budget(const std::string& place, const LimitedPool& pool) const {
     return failure(DL_ERR_TOO_LARGE, place, ": decoding takes more than cache_bytes=", options_.cache_bytes,
-                   " (", pool.refused(), " bytes more were wanted beside ", pool.bytes_allocated(),
+                   " (", pool.refused(), " bytes more were wanted beside ", pool.refused_beside(),
                    "); a larger cache_bytes=, fewer columns by fields=, or smaller row groups help");
   }
 

@@ -33,6 +33,14 @@ int32_t read_rows(void* context, dl_reader_request* request) {
   return DL_ERR_READER;
 }
 
+void advise_group(void* context, int64_t block) {
+  try {
+    static_cast<Dataset*>(context)->advise(block);
+  } catch (...) {  // no room to note it: a hint
+    return;
+  }
+}
+
 void destroy_dataset(void* context) { delete static_cast<Dataset*>(context); }
 
 dl_status make_dataset(std::unique_ptr<Dataset> made, const dl_options* options, dl_dataset** out,
@@ -63,6 +71,7 @@ dl_status make_dataset(std::unique_ptr<Dataset> made, const dl_options* options,
   reader.block_ends = made->block_ends().data();
   reader.held_blocks = made->held_groups();
   reader.prompt = 1;
+  reader.advise = advise_group;
   const dl_status status = library.from_reader(&reader, options, out, error);
   if (status == DL_OK) static_cast<void>(made.release());  // destroy_dataset has it
   return status;

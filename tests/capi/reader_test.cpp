@@ -75,11 +75,13 @@ TEST(LentRows, AtOddAddressesAreConvertedAsAlignedOnes) {
   }
 }
 
-// Notes which of its blocks are open: those of which a record was read, and not yet all of them.
+// Notes which of its blocks are open: those of which a record was read, and not yet all of them; and of which it was told.
 struct CountingBlocks {
   std::vector<int64_t> ends;
   std::vector<int64_t> left;  // records of each block until it closes
   int64_t open = 0, most = 0, opened = 0;
+  std::vector<int64_t> told;
+  int64_t opened_untold = 0;
 
   explicit CountingBlocks(std::vector<int64_t> block_ends) : ends(std::move(block_ends)), left(ends.size()) {}
   int64_t size(size_t block) const { return ends[block] - (block == 0 ? 0 : ends[block - 1]); }
@@ -94,11 +96,16 @@ struct CountingBlocks {
       if (self.left[block] == 0) {
         self.left[block] = self.size(block);
         ++self.opened;
+        const auto number = static_cast<int64_t>(block);
+        if (std::find(self.told.begin(), self.told.end(), number) == self.told.end()) ++self.opened_untold;
         self.most = std::max(self.most, ++self.open);
       }
       if (--self.left[block] == 0) --self.open;
     }
     return 0;
+  }
+  static void advise(void* context, int64_t block) {
+    static_cast<CountingBlocks*>(context)->told.push_back(block);
   }
   // The order of an epoch with `settings`; `held`: how many blocks the reader says that it can keep open.
   std::vector<int64_t> epoch(int64_t held, Settings settings, std::vector<std::string>* log = nullptr) {
@@ -114,11 +121,14 @@ struct CountingBlocks {
     reader.block_count = static_cast<int64_t>(lent.size());
     reader.block_ends = lent.data();
     reader.held_blocks = held;
+    reader.advise = &CountingBlocks::advise;
     dl_dataset* made = nullptr;
     Error error;
     EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_OK) << error.message;
     const Dataset dataset(made);
-    settings.insert(settings.end(), {{"shuffle", "window"}, {"num_workers", "0"}, {"epochs", "1"}});
+    if (settings.empty() || settings.front().first != "shuffle")
+      settings.insert(settings.begin(), {"shuffle", "window"});
+    settings.insert(settings.end(), {{"num_workers", "0"}, {"epochs", "1"}});
     Options options = make_options(settings);
     if (log != nullptr) {
       dl_log table = {};
@@ -154,6 +164,27 @@ TEST(ReaderBlocks, AreOpenedOnceInAWindowOrderAndNoMoreAtATimeThanTheReaderCanKe
       std::sort(order.begin(), order.end());
       for (int64_t i = 0; i < blocks.ends.back(); ++i) ASSERT_EQ(order[static_cast<size_t>(i)], i);
     }
+  }
+}
+
+TEST(ReaderBlocks, AreToldOfOnceAndAllButTheFirstBeforeTheyAreOpened) {
+  for (const int64_t held : {4, 12, 50}) {
+    for (const char* batch : {"1", "7", "32", "256"}) {
+      CountingBlocks blocks(uneven_ends(90));
+      blocks.epoch(held, {{"batch_size", batch}, {"seed", "11"}});
+      EXPECT_LE(blocks.opened_untold, std::max<int64_t>(held / 4, 1)) << "of the first steps";
+      std::sort(blocks.told.begin(), blocks.told.end());
+      EXPECT_EQ(std::unique(blocks.told.begin(), blocks.told.end()), blocks.told.end());
+      EXPECT_GE(blocks.told.size(), 90u - 1u) << "held " << held << " batch_size " << batch;
+    }
+  }
+}
+
+TEST(ReaderBlocks, AreNotToldOfInOtherOrders) {
+  for (const char* shuffle : {"none", "full"}) {
+    CountingBlocks blocks(uneven_ends(90));
+    blocks.epoch(4, {{"shuffle", shuffle}});
+    EXPECT_EQ(blocks.told, std::vector<int64_t>()) << shuffle;
   }
 }
 

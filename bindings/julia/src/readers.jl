@@ -199,7 +199,7 @@ function Dataset(reader::Reader; settings...)
     lend(reader) do destroy, context
         with_views(reader.schema) do views, count
             table = Ref(CReader(sizeof(CReader), count, views, reader.count, context, read, destroy,
-                name === nothing ? C_NULL : pointer(name), 0, C_NULL, 0, 0, 0))
+                name === nothing ? C_NULL : pointer(name), 0, C_NULL, 0, 0, 0, C_NULL))
             GC.@preserve name with_options(settings) do options
                 check(error -> dl_dataset_from_reader(table, options, out, error))
             end

@@ -148,6 +148,7 @@ struct CReader
     held_blocks::Int64
     prompt::Int32
     reserved::Int32
+    advise::Ptr{Cvoid}
 end
 
 struct CStats

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import decimal
 import os
+import re
 import struct
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dataline
@@ -210,3 +212,14 @@ def test_an_encrypted_file_is_refused(tmp_path: Path, parquet: dataline.Extensio
         with pq.ParquetWriter(path, table.schema, encryption_properties=made) as writer:
             writer.write_table(table)
         refused(path, parquet, "encrypted")
+
+
+def test_a_refused_decoding_tells_what_it_held_and_what_more_it_wanted(tmp_path: Path, parquet: dataline.Extensions) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"t": [np.arange(1000, dtype=np.uint16)] * 1000}), path)
+    with pytest.raises(dataline.Error) as caught:
+        rows_of(f"parquet:{path}?cache_bytes=20MiB", parquet)
+    told = re.search(r"\((\d+) bytes more were wanted beside (\d+)\)", str(caught.value))
+    assert told is not None, caught.value
+    wanted, beside = map(int, told.groups())
+    assert beside > 0 and wanted + beside > 20 << 20

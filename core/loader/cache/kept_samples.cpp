@@ -43,6 +43,7 @@ class KeptSource final : public ForwardSource {
   void advise_block(int64_t first, int64_t count) const override {
     Source::advise_block(first, count);  // NOLINT(bugprone-parent-virtual-call)
   }
+  bool opens_blocks() const override { return false; }  // what is kept is not opened
   // The kept fields are other ones than those that the source knows about.
   int64_t record_items(int64_t) const override { return -1; }
   Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,

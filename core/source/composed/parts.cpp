@@ -139,6 +139,10 @@ bool Composed::host_is_prompt() const {
                      [](const Part& p) { return !p.source->calls_host() || p.source->host_is_prompt(); });
 }
 
+bool Composed::opens_blocks() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.source->opens_blocks(); });
+}
+
 int64_t Composed::held_blocks() const {
   int64_t least = kAnyBlocks;
   for (const Part& part : parts_) least = std::min(least, part.source->held_blocks());

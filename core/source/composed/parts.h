@@ -28,6 +28,7 @@ class Composed : public Source {
   std::string packing() const final;  // of the first part that is packed; the fingerprint has all
   bool calls_host() const final;
   bool host_is_prompt() const final;  // all parts that call it
+  bool opens_blocks() const final;    // any part
   int64_t held_blocks()
       const final;  // the least of the parts: each may have as many of its own, but not more
 

@@ -79,6 +79,7 @@ class Subset final : public ForwardSource {
   void advise_block(int64_t first, int64_t count) const override {
     Source::advise_block(first, count);  // NOLINT(bugprone-parent-virtual-call)
   }
+  bool opens_blocks() const override { return false; }
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
   int64_t record_items(int64_t index) const override {
     const int64_t inner = inner_index(index);

@@ -147,7 +147,7 @@ constexpr size_t kReaderMessageBytes = 256;  // of one record
 
 // Callbacks that are called from worker threads.
 //
-// Threads: `read` is called from several threads at once; `destroy` once, when nothing can call `read` any more. What a
+// Threads: `read` and `advise` are called from several threads at once; `destroy` once, when nothing can call them any more. What a
 // call lends goes back from the thread that called.
 // Failure: a bad record fails its own row with kReader, the host's code and the record's message; a call that fails as a
 // whole fails all its rows, with kCancelled if they were cancelled. What the host reports is checked before it is used.
@@ -164,6 +164,8 @@ struct ReaderTable {
   const int64_t* block_ends = nullptr;
   int64_t held_blocks = 0;  // Source::held_blocks(); 0: any number
   bool prompt = false;      // Source::host_is_prompt()
+  // A block is read soon; returns at once. May be null, and is not called without block_ends.
+  void (*advise)(void* context, int64_t block) = nullptr;
 };
 
 // kInvalidArgument for a null `read`, a negative count, blocks that do not cover the records, or fields that check_host_fields()

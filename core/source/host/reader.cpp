@@ -90,6 +90,15 @@ class Reader final : public Source {
     const int64_t begin = ends.empty() ? 0 : ends.back();
     for (int64_t i = 0; i < table_.block_count; ++i) ends.push_back(begin + table_.block_ends[i]);
   }
+  bool opens_blocks() const override { return table_.advise != nullptr && table_.block_ends != nullptr; }
+  void advise_block(int64_t first, int64_t count) const override {
+    if (!opens_blocks()) return;
+    const int64_t* const ends = table_.block_ends;
+    for (int64_t block = std::upper_bound(ends, ends + table_.block_count, first) - ends, begin = first;
+         begin < first + count; begin = ends[block++]) {
+      table_.advise(table_.context, block);
+    }
+  }
   int64_t held_blocks() const override { return table_.held_blocks == 0 ? kAnyBlocks : table_.held_blocks; }
 
  private:

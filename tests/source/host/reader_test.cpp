@@ -250,52 +250,6 @@ TEST_F(ReaderTest, ARefusedTableIsNotDestroyed) {
   EXPECT_EQ(host_.destroyed, 0);
 }
 
-TEST_F(ReaderTest, ItsBlocksAreTakenAsTheyAre) {
-  const int64_t ends[] = {1, 40, 64, 100};
-  ReaderTable table = host_.table(100);
-  table.block_ends = ends;
-  table.block_count = 4;
-  auto memory = HostMemory::create({});
-  const SourceRef source = reader_source({dense_field("x", DType::kU8, {})}, table, *memory).take();
-  EXPECT_EQ(memory->in_use_bytes(), 4 * 8);
-  EXPECT_EQ(source->held_blocks(), kAnyBlocks);
-  for (const int64_t block_bytes : {int64_t{1}, int64_t{8} << 20, kWholeFiles}) {
-    BlockEnds cut = {5};
-    source->append_blocks(block_bytes, cut);
-    EXPECT_EQ(cut, (BlockEnds{5, 6, 45, 69, 105}));
-  }
-}
-
-TEST_F(ReaderTest, BlocksThatDoNotCoverTheRecordsAreRefused) {
-  struct Case {
-    std::vector<int64_t> ends;
-    int64_t count;  // of them, as the table says
-    const char* says;
-  };
-  const Case cases[] = {{{4, 9}, 2, "the 2 block_ends end at 9, record_count is 10"},
-                        {{4, 11}, 2, "block_ends[1] is 11, expected 5 to 10"},
-                        {{4, 4, 10}, 3, "block_ends[1] is 4, expected 5 to 10"},
-                        {{4, 3, 10}, 3, "block_ends[1] is 3, expected 5 to 10"},
-                        {{0, 10}, 2, "block_ends[0] is 0, expected 1 to 10"},
-                        {{-4, 10}, 2, "block_ends[0] is -4, expected 1 to 10"},
-                        {{10, 11}, 2, "block_ends[1] is 11, expected 11 to 10"},
-                        {{10}, 0, "the 0 block_ends end at 0, record_count is 10"},
-                        {{10}, -1, "block_count is -1"},
-                        {{}, 3, "block_ends is null, block_count is 3"}};
-  for (const Case& one : cases) {
-    ReaderTable table = host_.table(10);
-    table.block_ends = one.ends.empty() ? nullptr : one.ends.data();
-    table.block_count = one.count;
-    expect_error(reader_source({dense_field("x", DType::kU8, {})}, table, *HostMemory::create({})),
-                 Code::kInvalidArgument, {"reader: ", one.says});
-  }
-  ReaderTable table = host_.table(10);
-  table.held_blocks = -1;
-  expect_error(reader_source({dense_field("x", DType::kU8, {})}, table, *HostMemory::create({})),
-               Code::kInvalidArgument, {"reader: held_blocks is -1"});
-  EXPECT_EQ(host_.destroyed, 0);
-}
-
 TEST_F(ReaderTest, NoDestroyIsFine) {
   host_.read = read_ids;
   ReaderTable table = host_.table(1);

@@ -165,6 +165,7 @@ type Reader struct {
 	HeldBlocks  int64
 	Prompt      int32
 	Reserved    int32
+	Advise      uintptr
 }
 
 // Stats is dl_stats.

@@ -64,6 +64,7 @@ callbacks! {
     fn dl_release(context: *mut c_void);
     fn dl_log_write(context: *mut c_void, level: i32, message: *const c_char, length: usize);
     fn dl_reader_read(context: *mut c_void, request: *mut dl_reader_request) -> i32;
+    fn dl_reader_advise(context: *mut c_void, block: i64);
     fn dl_trace_sink_write(context: *mut c_void, text: *const c_char, bytes: usize) -> i32;
     fn dl_format_request_report(request: *const dl_format_request, files: i64, total_files: i64);
     fn dl_format_sniff(
@@ -103,6 +104,7 @@ typedef void (*dl_allocator_release)(void*, void*, size_t, size_t, int32_t);\n\
 typedef void (*dl_release)(void*);\n\
 typedef void (*dl_log_write)(void*, int32_t, const char*, size_t);\n\
 typedef int32_t (*dl_reader_read)(void*, dl_reader_request*);\n\
+typedef void (*dl_reader_advise)(void*, int64_t);\n\
 typedef int32_t (*dl_trace_sink_write)(void*, const char*, size_t);\n\
 typedef void (*dl_format_request_report)(const struct dl_format_request*, int64_t, int64_t);\n\
 typedef int32_t (*dl_format_sniff)(void*, const char*, const void*, int64_t, int64_t);\n\
@@ -368,6 +370,12 @@ structs! {
         prompt: i32,
         /// zero
         reserved: i32,
+        /// Block `block` of block_ends is read soon: a hint, so that what costs, as inflating it, can be done
+        /// while other threads read or the consumer computes. Called with shuffle=window, about once an epoch
+        /// for each block, in the order in which they are opened, by threads that then call `read`,
+        /// concurrently. It notes the number and returns at once: a batch waits for it. Not every block is
+        /// told of, and after a seek some that were are not read. NULL: none
+        advise: dl_reader_advise,
     }
 
     /// Counters since create. delivered + skipped + dropped = the rank's slots of the epochs so far.

@@ -114,6 +114,7 @@ fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
             held_blocks: 0,
             prompt: 0,
             reserved: 0,
+            advise: None,
         };
         // SAFETY: the schema lives for the call, the reader until it is released.
         Dataset::made(|out, error| unsafe { sys::dl_dataset_from_reader(&table, options, out, error) })
