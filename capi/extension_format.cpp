@@ -142,8 +142,7 @@ dl_status dl_file_open(const char* path, const dl_options* options, dl_file** ou
     DL_REQUIRE(out);
     *out = nullptr;
     const Options none;
-    OpenContext context = open_context(options_or_default(options, none));
-    if (context.io == IoMode::kAuto || context.io == IoMode::kMmap) context.io = IoMode::kPread;
+    const OpenContext context = file_context(options_or_default(options, none));
     DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, context));
     *out = new dl_file{std::move(file)};
     return Status::ok();

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "bindings/cli/json.h"
 #include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
@@ -22,8 +24,14 @@ std::string message_line(std::string_view text) {
 }
 
 void write_error(std::string_view text) noexcept {
-  const int64_t written = write_some(STDERR_FILENO, text.data(), text.size());
-  static_cast<void>(written);
+  // A write is interrupted every 50 ms once the run is (interrupts.cpp); on a terminal that is stopped by Ctrl-S, for ever.
+  constexpr int kMostInterruptions = 20;
+  for (int interruptions = 0; !text.empty() && interruptions < kMostInterruptions;) {
+    const int64_t written = write_some(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return;
+    if (written < 0) ++interruptions;
+    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
+  }
 }
 
 }  // namespace dataline::cli

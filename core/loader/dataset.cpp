@@ -152,8 +152,10 @@ Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t in
   return std::move(failed).in(concat("sample ", index)).with_sample(index);
 }
 
-OpenContext open_context(const Options& options) {
-  OpenContext context{.memory = memory_for(options),
+namespace {
+
+OpenContext context_with(const Options& options, std::shared_ptr<HostMemory> memory) {
+  OpenContext context{.memory = std::move(memory),
                       .io = io_mode(options),
                       .fault_guard = options.integer(Option::kFaultGuard) != 0,
                       .bad_files = static_cast<BadFiles>(options.integer(Option::kBadFiles)),
@@ -162,6 +164,17 @@ OpenContext open_context(const Options& options) {
                       .storages = {},
                       .options = &options};
   if (options.extensions != nullptr) context.storages = options.extensions->storages;
+  return context;
+}
+
+}  // namespace
+
+OpenContext open_context(const Options& options) { return context_with(options, memory_for(options)); }
+
+OpenContext file_context(const Options& options) {
+  if (io_mode(options) == IoMode::kMemory) return open_context(options);
+  OpenContext context = context_with(options, HostMemory::create(options.allocator));
+  context.io = IoMode::kPread;
   return context;
 }
 

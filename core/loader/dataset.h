@@ -40,6 +40,9 @@ Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t in
 
 // How files are opened with these options, which the context borrows.
 OpenContext open_context(const Options& options);
+// How a format of the host's opens a file: by pread, unless all of it is to be in memory. Only then the machine is asked how much
+// there is, which takes longer than to open a file.
+OpenContext file_context(const Options& options);
 
 class Dataset {
  public:

@@ -159,6 +159,18 @@ class Ends(Terminal):
         os.close(reader)
         self.assertTrue(text.endswith(GONE), text[-80:])
 
+    def test_no_line_stays_when_the_terminal_is_stopped_during_an_interrupt(self):
+        self.digits(1000)
+
+        def interrupt_while_stopped(process, terminal):
+            os.write(terminal, b"\x13")  # Ctrl-S
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+            os.write(terminal, b"\x11")  # Ctrl-Q
+
+        text = self.seen("cat", "idx:images", *ENDLESS, "--num_workers", "1", until="cat: ", then=interrupt_while_stopped, status=(130,))
+        self.assertTrue(text.endswith(GONE), text[-80:])
+
 
 class Nothing(Terminal):
     def test_when_the_same_terminal_shows_the_output(self):
