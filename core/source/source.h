@@ -1,5 +1,5 @@
 // A source maps a sample's index to its record. It finds where the stored bytes lie; the loader copies and converts
-// them into a batch, once.
+// them into a batch, once. Over 300 lines: the interface of all sources, and the base of those that wrap one.
 //
 // Threads: immutable after open; all functions may be called from several workers at once.
 // Failure: a record that cannot be read fails its own row of the Run; the other rows are not affected.
