@@ -29,7 +29,7 @@ void write_error(std::string_view text) noexcept {
   for (int interruptions = 0; !text.empty() && interruptions < kMostInterruptions;) {
     const int64_t written = write_some(STDERR_FILENO, text.data(), text.size());
     if (written < 0 && errno != EINTR) return;
-    if (written < 0) ++interruptions;
+    if (written <= 0) ++interruptions;
     if (written > 0) text.remove_prefix(static_cast<size_t>(written));
   }
 }

@@ -214,7 +214,9 @@ def test_an_encrypted_file_is_refused(tmp_path: Path, parquet: dataline.Extensio
         refused(path, parquet, "encrypted")
 
 
-def test_a_refused_decoding_tells_what_it_held_and_what_more_it_wanted(tmp_path: Path, parquet: dataline.Extensions) -> None:
+def test_a_refused_decoding_tells_what_it_held_and_what_more_it_wanted(
+    tmp_path: Path, parquet: dataline.Extensions
+) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"t": [np.arange(1000, dtype=np.uint16)] * 1000}), path)
     with pytest.raises(dataline.Error) as caught:
