@@ -32,8 +32,8 @@ DL_SAME_PLACE(ReaderCell, dl_reader_cell, reserved);
 DL_SAME_PLACE(ReaderRequest, dl_reader_request, cell_bytes);
 DL_SAME_PLACE(ReaderRequest, dl_reader_request, slots);
 DL_SAME_PLACE(ReaderRequest, dl_reader_request, seed);
-DL_SAME_PLACE(ReaderRequest, dl_reader_request,
-              cells);  // NOLINT(bugprone-sizeof-expression): a pointer is meant
+// NOLINTNEXTLINE(bugprone-sizeof-expression): a pointer is meant
+DL_SAME_PLACE(ReaderRequest, dl_reader_request, cells);
 DL_SAME_PLACE(ReaderRequest, dl_reader_request, message_bytes);
 DL_SAME_PLACE(ReaderRequest, dl_reader_request, release_context);
 DL_SAME_PLACE(ReaderRequest, dl_reader_request, reserved);

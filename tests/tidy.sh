@@ -18,7 +18,7 @@ import json, os, re, sys
 build = sys.argv[1]
 entries = json.load(open(f"{build}/compile_commands.json", encoding="utf-8"))
 for entry in entries:
-    entry["command"] = re.sub(r" -fno-gnu-unique| -Wno-subobject-linkage| -Winvalid-pch -include \S+", "", entry["command"])
+    entry["command"] = re.sub(r" -fno-gnu-unique| -Wno-subobject-linkage| --param=\S+| -Winvalid-pch -include \S+", "", entry["command"])
     if entry["file"].endswith(".cpp") and " -std=" not in entry["command"]:
         entry["command"] += " -std=gnu++17"
 os.makedirs(f"{build}/tidy", exist_ok=True)
