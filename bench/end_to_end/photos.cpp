@@ -84,6 +84,12 @@ JobMaker folder_jobs(const PhotoSet& set) {
   };
 }
 
+PhotoStatistics statistics_of(const PhotoSet& set) {
+  PhotoStatistics statistics;
+  BarePhotos(set.photos, 1, 1).statistics(&statistics);
+  return statistics;
+}
+
 // Loaders of the set, verified: each picture once per epoch, with its label, in the same order for any number of
 // workers.
 std::vector<std::shared_ptr<Job>> checked_jobs(const PhotoSet& set, const PhotoStatistics& wanted,
@@ -141,18 +147,15 @@ std::vector<Variant> photos(const Settings& settings) {
 
 std::vector<Variant> photos_libjpeg(const Settings& settings) {
   const PhotoSet set = photo_set(settings);
-  PhotoStatistics statistics;
-  BarePhotos(set.photos, 1, 1).statistics(&statistics);
   std::vector<Variant> variants;
-  add_loaders(set, statistics, folder_jobs(set), "dataline libjpeg", variants);
+  add_loaders(set, statistics_of(set), folder_jobs(set), "dataline libjpeg", variants);
   return variants;
 }
 
-// The same files in a binary column of Parquet (bench/peers writes it), in windows of three row groups of 100.
+// The same files in a binary column of Parquet (bench/peers writes it), in windows of row groups, about four open.
 std::vector<Variant> parquet_images(const Settings& settings) {
   const PhotoSet set = photo_set(settings);
-  PhotoStatistics statistics;
-  BarePhotos(set.photos, 1, 1).statistics(&statistics);
+  const PhotoStatistics statistics = statistics_of(set);
   write_statistics(set.folder + ".statistics", statistics);
   const std::string uri = "parquet:" + set.folder + ".parquet?fields=image,label&cache_bytes=48MiB";
   std::vector<Variant> variants;

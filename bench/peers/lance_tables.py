@@ -8,7 +8,6 @@ from importlib.metadata import version
 
 import lancedb
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 from lancedb.streaming import StreamingDataset

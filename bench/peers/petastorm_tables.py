@@ -12,7 +12,7 @@ from petastorm import make_batch_reader
 from petastorm.pytorch import BatchedDataLoader
 
 from contender import BATCH_SIZE, Variant, main
-from parquet_sets import CHOSEN, check_numbers
+from parquet_sets import CHOSEN, NUMBER_GROUP, NUMBER_WINDOW, check_numbers
 
 
 def numbers(settings):
@@ -21,7 +21,7 @@ def numbers(settings):
     def epoch(number):
         reader = make_batch_reader(url, schema_fields=CHOSEN, shuffle_row_groups=True, seed=number, reader_pool_type="thread", workers_count=2,
                                    num_epochs=1)
-        with BatchedDataLoader(reader, batch_size=BATCH_SIZE, shuffling_queue_capacity=80_000) as loader:
+        with BatchedDataLoader(reader, batch_size=BATCH_SIZE, shuffling_queue_capacity=NUMBER_WINDOW * NUMBER_GROUP) as loader:
             yield from loader
     return [Variant("petastorm", epoch, lambda batch: tuple(batch[name].numpy() for name in CHOSEN), check_numbers(settings))]
 

@@ -17,7 +17,8 @@ from torch.utils.data import DataLoader
 
 import photos
 from contender import BATCH_SIZE, DOCUMENT_BATCH_SIZE, Variant, check_documents, joined, main
-from parquet_sets import CHOSEN, check_numbers, joined_lists, write_documents, write_numbers, write_photos
+from parquet_sets import (CHOSEN, DOCUMENT_GROUP, DOCUMENT_WINDOW, NUMBER_GROUP, NUMBER_WINDOW, PHOTO_WINDOW, check_numbers, joined_lists,
+                          write_documents, write_numbers, write_photos)
 from photo_tensors import from_bytes
 
 torch.set_num_threads(1)
@@ -73,8 +74,8 @@ def numbers(settings):
         return (tuple(array[chosen] for array in arrays) for chosen in pieces(order, BATCH_SIZE))
     plain = lambda batch: tuple(np.asarray(part) for part in batch)
     stream = streamed(path, CHOSEN, BATCH_SIZE)
-    return [Variant("pyarrow row groups", windows(path, CHOSEN, 4, batches), plain, check),
-            Variant("pyarrow dataset", scanned(path, CHOSEN, 80_000, batches), plain, check),
+    return [Variant("pyarrow row groups", windows(path, CHOSEN, NUMBER_WINDOW, batches), plain, check),
+            Variant("pyarrow dataset", scanned(path, CHOSEN, NUMBER_WINDOW * NUMBER_GROUP, batches), plain, check),
             Variant("datasets streaming", lambda number: (tuple(batch[name] for name in CHOSEN) for batch in stream(number)), plain, check)]
 
 
@@ -87,8 +88,8 @@ def documents(settings):
         return (joined_lists(lists.take(pa.array(chosen))) for chosen in pieces(order, DOCUMENT_BATCH_SIZE))
     stream = streamed(path, ["tokens"], DOCUMENT_BATCH_SIZE)
     same = lambda batch: batch
-    return [Variant("pyarrow row groups", windows(path, ["tokens"], 8, batches), same, check),
-            Variant("pyarrow dataset", scanned(path, ["tokens"], 20_000, batches), same, check),
+    return [Variant("pyarrow row groups", windows(path, ["tokens"], DOCUMENT_WINDOW, batches), same, check),
+            Variant("pyarrow dataset", scanned(path, ["tokens"], DOCUMENT_WINDOW * DOCUMENT_GROUP, batches), same, check),
             Variant("datasets streaming", lambda number: (joined(batch["tokens"]) for batch in stream(number)), same, check)]
 
 
@@ -110,7 +111,7 @@ def images(settings):
         return DataLoader(table, batch_size=photos.BATCH_SIZE, shuffle=True, num_workers=workers, **more)
     plain = lambda batch: (batch[0].numpy(), batch[1].numpy())
     named = lambda batch: (batch["image"].numpy(), batch["label"].numpy())
-    return [photos.variant("pyarrow and torchvision 2", windows(path, ["image", "label"], 3, batches), plain, check),
+    return [photos.variant("pyarrow and torchvision 2", windows(path, ["image", "label"], PHOTO_WINDOW, batches), plain, check),
             *(photos.variant(f"datasets w{workers}", lambda _, each=loader(workers): iter(each), named, check) for workers in (0, 2))]
 
 

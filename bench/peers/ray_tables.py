@@ -17,7 +17,7 @@ from PIL import Image
 
 import photos
 from contender import BATCH_SIZE, DOCUMENT_BATCH_SIZE, Variant, check_documents, joined, main
-from parquet_sets import CHOSEN, check_numbers
+from parquet_sets import CHOSEN, DOCUMENT_GROUP, DOCUMENT_WINDOW, NUMBER_GROUP, NUMBER_WINDOW, PHOTO_GROUP, PHOTO_WINDOW, check_numbers
 
 logging.getLogger("ray").setLevel(logging.ERROR)
 logging.getLogger("ray.data").setLevel(logging.ERROR)
@@ -40,14 +40,14 @@ def epochs(dataset, batch_size, buffer_rows, made=lambda batch: batch):
 def numbers(settings):
     start()
     dataset = ray.data.read_parquet(settings.stored_path("parquet"), columns=CHOSEN)
-    return [Variant("ray data", epochs(dataset, BATCH_SIZE, 80_000, lambda batch: tuple(batch[name] for name in CHOSEN)),
+    return [Variant("ray data", epochs(dataset, BATCH_SIZE, NUMBER_WINDOW * NUMBER_GROUP, lambda batch: tuple(batch[name] for name in CHOSEN)),
                     lambda batch: batch, check_numbers(settings))]
 
 
 def documents(settings):
     start()
     dataset = ray.data.read_parquet(settings.stored_path("parquet_tokens"), columns=["tokens"])
-    return [Variant("ray data", epochs(dataset, DOCUMENT_BATCH_SIZE, 20_000, lambda batch: joined(batch["tokens"])),
+    return [Variant("ray data", epochs(dataset, DOCUMENT_BATCH_SIZE, DOCUMENT_WINDOW * DOCUMENT_GROUP, lambda batch: joined(batch["tokens"])),
                     lambda batch: batch, check_documents(settings))]
 
 
@@ -70,7 +70,7 @@ def images(settings):
     check = photos.Photos(settings).check()
     dataset = ray.data.read_parquet(settings.stored_path("parquet_images"))
     dataset = dataset.map_batches(pictures, batch_size=photos.BATCH_SIZE)
-    return [photos.variant("ray data", epochs(dataset, photos.BATCH_SIZE, 300), lambda batch: (batch["image"], batch["label"]), check)]
+    return [photos.variant("ray data", epochs(dataset, photos.BATCH_SIZE, PHOTO_WINDOW * PHOTO_GROUP), lambda batch: (batch["image"], batch["label"]), check)]
 
 
 if __name__ == "__main__":

@@ -156,7 +156,7 @@ class Source {
 
   // The same for records [first, first + count), which lie side by side (append_blocks): one long read.
   virtual void advise_block(int64_t first, int64_t count) const;
-  // Whether it is told of each block, for what costs is not that its pages are read; else only of those that are not cached().
+  // Whether it is told of each block, because opening one costs more than reading its pages; else only of those not cached().
   virtual bool opens_blocks() const { return false; }
 
   // shuffle=window: cuts the records into blocks, runs of neighbours in one file of at most block_bytes, at least one record
