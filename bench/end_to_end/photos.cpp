@@ -152,7 +152,7 @@ std::vector<Variant> photos_libjpeg(const Settings& settings) {
   return variants;
 }
 
-// The same files in a binary column of Parquet (bench/peers writes it), in windows of row groups, about four open.
+// The same files in a binary column of Parquet (bench/peers writes it), in windows of row groups, two of them open.
 std::vector<Variant> parquet_images(const Settings& settings) {
   const PhotoSet set = photo_set(settings);
   const PhotoStatistics statistics = statistics_of(set);
