@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 
 from contender import Check, joined, row_digests
 
-# Rows of a row group; a tenth of them in small sets. What a loader mixes at a time: as many row groups as Dataline has open, with a cache of a
-# third of what is read (a third of the photographs, about).
+# Rows of a row group; a tenth of them in small sets. What a loader mixes at a time: as many row groups as Dataline has open with the cache of
+# bench/end_to_end/parquet.cpp and photos.cpp.
 NUMBER_GROUP, DOCUMENT_GROUP, PHOTO_GROUP = 10_000, 2_500, 25
 NUMBER_WINDOW, DOCUMENT_WINDOW, PHOTO_WINDOW = 4, 5, 2
 COLUMNS, CHOSEN = 100, ["c3", "c50", "c97"]
