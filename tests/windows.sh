@@ -17,11 +17,11 @@ programs=(
   source_reader source_idx source_npy source_tar_pax source_tar source_tokens source_path_table
   transform_affine transform_cast transform_copy transform_fields transform_geometry transform_grammar transform_mix
   transform_operators transform_shape transform_split decode_exif
-  loader_bad_samples_test loader_bad_states_test loader_books_test loader_cancel_test loader_epoch_tables_test
-  loader_handoff_test loader_indices_test loader_lease_test loader_lookahead_test loader_mix_test loader_order_test
-  loader_overflow_test loader_position_test loader_stand_in_test loader_work_test
-  capi_arrays_test capi_bad_options_test capi_bools_test capi_compose_test capi_error_size_test capi_host_struct_test
-  capi_images_test capi_message_text_test capi_null_test capi_plan_test capi_struct_size_test capi_tables_test
+  loader_bad_samples loader_bad_states loader_books loader_cancel loader_epoch_tables
+  loader_handoff loader_indices loader_lease loader_lookahead loader_mix loader_order
+  loader_overflow loader_position loader_stand_in loader_work
+  capi_arrays capi_bad_options capi_bools capi_compose capi_error_size capi_host_struct
+  capi_images capi_message_text capi_null capi_plan capi_struct_size capi_tables
   windows_files windows_system windows_folder windows_wait_handle windows_library
 )
 [ $# -eq 0 ] || programs=("$@")

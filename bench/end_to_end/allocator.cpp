@@ -14,7 +14,7 @@ namespace bench {
 
 namespace {
 
-constexpr int64_t kBatchSize = 256;
+constexpr int64_t kAllocatorBatch = 256;
 
 void* glibc_allocate(void*, size_t bytes, size_t alignment, int32_t) {
   if (alignment < sizeof(void*)) alignment = sizeof(void*);
@@ -40,7 +40,7 @@ dl_allocator table_of(void* (*allocate)(void*, size_t, size_t, int32_t),
 }
 
 OptionList job_options(int workers) {
-  return {{"batch_size", std::to_string(kBatchSize)},
+  return {{"batch_size", std::to_string(kAllocatorBatch)},
           {"shuffle", "full"},
           {"num_workers", std::to_string(workers)}};
 }

@@ -30,7 +30,7 @@ namespace {
 constexpr int64_t kRecordBytes = 3072;
 constexpr int64_t kSectorBytes = 512;  // 3072 is six of them, so that direct reads fetch nothing else
 constexpr int64_t kDepth = 128;
-constexpr int64_t kBatchSize = 64;
+constexpr int64_t kColdBatch = 64;
 
 struct ColdFile {
   std::string path;
@@ -79,7 +79,7 @@ void dataline_round(const ColdFile& file, int workers, const std::string& name, 
   drop_checked(file, name, report);
   // Includes opening: dataset and loader start without knowledge of the file.
   Job job("raw:" + file.path + "?dtype=u8&shape=" + std::to_string(kRecordBytes) + "&partial=ignore",
-          {{"batch_size", std::to_string(kBatchSize)},
+          {{"batch_size", std::to_string(kColdBatch)},
            {"shuffle", "full"},
            {"seed", std::to_string(seed)},
            {"num_workers", std::to_string(workers)}});
@@ -94,14 +94,14 @@ void dataline_round(const ColdFile& file, int workers, const std::string& name, 
 void faults_round(const ColdFile& file, const std::string& name, double seconds, Report& report) {
   drop_checked(file, name, report);
   const Mapping map(file.path);
-  const HugeBuffer slot(kBatchSize * kRecordBytes);
+  const HugeBuffer slot(kColdBatch * kRecordBytes);
   measure(file, name, seconds, report, [&](int64_t done) -> int64_t {
-    for (int64_t i = 0; i < kBatchSize; ++i) {
+    for (int64_t i = 0; i < kColdBatch; ++i) {
       std::memcpy(slot.data() + i * kRecordBytes,
                   map.data() + int64_t{file.order[static_cast<size_t>(done + i)]} * kRecordBytes,
                   kRecordBytes);
     }
-    return done + 2 * kBatchSize <= static_cast<int64_t>(file.order.size()) ? kBatchSize : 0;
+    return done + 2 * kColdBatch <= static_cast<int64_t>(file.order.size()) ? kColdBatch : 0;
   });
 }
 

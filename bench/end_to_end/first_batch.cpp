@@ -12,7 +12,7 @@ namespace bench {
 
 namespace {
 
-constexpr int64_t kRowBytes = 784;
+constexpr int64_t kFirstRowBytes = 784;
 
 void measure_child(const std::string& name, const std::string& file, Report& report) {
   drop_from_cache(file);
@@ -66,7 +66,7 @@ int first_batch_child(const std::string& uri) {
 std::vector<Variant> first_batch(const Settings& settings) {
   std::vector<Variant> variants;
   for (const int64_t rows : {int64_t{10'000'000}, int64_t{1'000'000'000}}) {
-    const std::string file = sparse_rows_file(settings.data_dir, rows, kRowBytes);
+    const std::string file = sparse_rows_file(settings.data_dir, rows, kFirstRowBytes);
     variants.push_back(
         {rows == 10'000'000 ? "dataline 1e7" : "dataline 1e9",
          [file](const std::string& name, double, Report& report) { measure_child(name, file, report); }});

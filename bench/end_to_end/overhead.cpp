@@ -9,9 +9,9 @@
 namespace bench {
 
 std::vector<Variant> overhead(const Settings& settings) {
-  constexpr int64_t kRowBytes = 4;
+  constexpr int64_t kNumberBytes = 4;
   const std::string file =
-      random_rows_file(settings.data_dir, settings.small ? 50'000 : 1'000'000, kRowBytes);
+      random_rows_file(settings.data_dir, settings.small ? 50'000 : 1'000'000, kNumberBytes);
   const auto map = std::make_shared<Mapping>(file);
   map->populate();
   std::vector<Variant> variants;
@@ -20,8 +20,8 @@ std::vector<Variant> overhead(const Settings& settings) {
       auto job = std::make_shared<Job>("npy:" + file, OptionList{{"batch_size", std::to_string(batch_size)},
                                                                  {"num_workers", std::to_string(workers)}});
       job->checked_epoch([&](const dl_view* views, int64_t row, int64_t sample) {
-        return std::memcmp(row_data(views[0], row), map->data() + kNpyHeaderBytes + sample * kRowBytes,
-                           kRowBytes) == 0;
+        return std::memcmp(row_data(views[0], row), map->data() + kNpyHeaderBytes + sample * kNumberBytes,
+                           kNumberBytes) == 0;
       });
       variants.push_back({"dataline w" + std::to_string(workers) + " b" + std::to_string(batch_size),
                           [job](const std::string& name, double seconds, Report& report) {

@@ -12,7 +12,7 @@ namespace bench {
 
 namespace {
 
-constexpr int64_t kLength = 2048, kBatchSize = 8, kSlotCount = 8;
+constexpr int64_t kLength = 2048, kPackedBatch = 8, kSlotCount = 8;
 constexpr int64_t kPackedBytes = kLength * (2 + 4 + 4 + 4);
 
 int32_t number_at(const std::byte* from, int64_t index) {
@@ -50,7 +50,7 @@ std::vector<Variant> packed(const Settings& settings) {
             ? "tokens:" + file + "?dtype=u16&length=2048"
             : "tokens:" + file + "?dtype=u16&documents=eot:0&pack_length=2048&pack_method=" + kind;
     for (const int workers : {0, 1}) {
-      auto job = std::make_shared<Job>(uri, OptionList{{"batch_size", std::to_string(kBatchSize)},
+      auto job = std::make_shared<Job>(uri, OptionList{{"batch_size", std::to_string(kPackedBatch)},
                                                        {"shuffle", "full"},
                                                        {"num_workers", std::to_string(workers)}});
       job->checked_epoch([&](const dl_view* fields, int64_t row, int64_t) {
@@ -69,7 +69,7 @@ std::vector<Variant> packed(const Settings& settings) {
   work.base = data->data();
   work.stride_bytes = work.row_bytes = kPackedBytes;
   for (int64_t i = 0; i < rows; ++i) work.order.push_back(static_cast<uint32_t>(i * 7919 % rows));
-  work.batch_size = kBatchSize;
+  work.batch_size = kPackedBatch;
   work.slot_count = kSlotCount;
   auto bare = std::make_shared<BareGather>(std::move(work), 1);
   variants.push_back({"bare gather 1", [bare, data](const std::string& name, double seconds, Report& report) {

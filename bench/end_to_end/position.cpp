@@ -10,8 +10,8 @@ namespace bench {
 
 namespace {
 
-constexpr int64_t kRowBytes = 784;
-constexpr int64_t kBatchSize = 256;
+constexpr int64_t kPositionRowBytes = 784;
+constexpr int64_t kPositionBatch = 256;
 constexpr int64_t kPrefetchDepth = 4;  // the default
 
 double to_us(int64_t ns) { return static_cast<double>(ns) * 1e-3; }
@@ -114,10 +114,11 @@ void measure_resume(Job& job, const std::string& file, int64_t attempt, const st
 }  // namespace
 
 std::vector<Variant> next_epoch(const Settings& settings) {
-  const std::string file = random_rows_file(settings.data_dir, settings.small ? 6'000 : 60'000, kRowBytes);
+  const std::string file =
+      random_rows_file(settings.data_dir, settings.small ? 6'000 : 60'000, kPositionRowBytes);
   std::vector<Variant> variants;
   for (const int workers : {0, 1}) {
-    auto job = std::make_shared<Job>("npy:" + file, OptionList{{"batch_size", std::to_string(kBatchSize)},
+    auto job = std::make_shared<Job>("npy:" + file, OptionList{{"batch_size", std::to_string(kPositionBatch)},
                                                                {"shuffle", "full"},
                                                                {"num_workers", std::to_string(workers)}});
     variants.push_back({"dataline w" + std::to_string(workers),
@@ -129,10 +130,10 @@ std::vector<Variant> next_epoch(const Settings& settings) {
 }
 
 std::vector<Variant> resume(const Settings& settings) {
-  const std::string file = sparse_rows_file(settings.data_dir, 1'000'000'000, kRowBytes);
+  const std::string file = sparse_rows_file(settings.data_dir, 1'000'000'000, kPositionRowBytes);
   std::vector<Variant> variants;
   for (const int workers : {0, 1}) {
-    auto job = std::make_shared<Job>("npy:" + file, OptionList{{"batch_size", std::to_string(kBatchSize)},
+    auto job = std::make_shared<Job>("npy:" + file, OptionList{{"batch_size", std::to_string(kPositionBatch)},
                                                                {"shuffle", "full"},
                                                                {"num_workers", std::to_string(workers)}});
     variants.push_back(

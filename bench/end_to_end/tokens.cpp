@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kLength = 1024;
 constexpr int64_t kTokenBytes = 2;
-constexpr int64_t kBatchSize = 16;
+constexpr int64_t kTokenBatch = 16;
 constexpr int64_t kSlotCount = 8;
 
 }  // namespace
@@ -30,7 +30,7 @@ std::vector<Variant> tokens(const Settings& settings) {
     for (const int workers : {0, 1, 2}) {
       auto job =
           std::make_shared<Job>("tokens:" + file + "?dtype=u16&length=1024" + (views ? "&views=true" : ""),
-                                OptionList{{"batch_size", std::to_string(kBatchSize)},
+                                OptionList{{"batch_size", std::to_string(kTokenBatch)},
                                            {"shuffle", "full"},
                                            {"num_workers", std::to_string(workers)}});
       order = job->checked_epoch([&](const dl_view* fields, int64_t row, int64_t sample) {
@@ -50,7 +50,7 @@ std::vector<Variant> tokens(const Settings& settings) {
     work.stride_bytes = kLength * kTokenBytes;
     work.row_bytes = (kLength + 1) * kTokenBytes;
     work.order = order;
-    work.batch_size = kBatchSize;
+    work.batch_size = kTokenBatch;
     work.slot_count = kSlotCount;
     auto bare = std::make_shared<BareGather>(std::move(work), threads);
     variants.push_back({"bare gather " + std::to_string(threads),

@@ -9,6 +9,7 @@
 #include "bench/end_to_end/job.h"
 #include "bench/end_to_end/measure.h"
 #include "bench/gpu/cuda.h"
+#include "core/base/status.h"
 
 namespace bench {
 
@@ -48,6 +49,13 @@ double seconds_each(double seconds, int64_t min_count, One one, Finish finish) {
     elapsed = now_ns() - begin;
   }
   return static_cast<double>(elapsed) * 1e-9 / static_cast<double>(count);
+}
+
+// What the device room gave; ends the program where it failed.
+template <typename T>
+T taken(dataline::Result<T> result) {
+  if (!result.is_ok()) fail(std::string(result.status().message()));
+  return result.take();
 }
 
 // A loader over rows of random bytes on the device, or with `host` on none.

@@ -39,12 +39,6 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-template <typename T>
-T taken(dataline::Result<T> result) {
-  if (!result.is_ok()) fail(std::string(result.status().message()));
-  return result.take();
-}
-
 int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 // Bytes read and written per second.

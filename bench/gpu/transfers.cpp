@@ -32,12 +32,6 @@ double bare_seconds(const Cuda& cuda, int64_t bytes, double seconds) {
   return each;
 }
 
-template <typename T>
-T taken(dataline::Result<T> result) {
-  if (!result.is_ok()) fail(std::string(result.status().message()));
-  return result.take();
-}
-
 void must(const dataline::Status& status) {
   if (!status.is_ok()) fail(std::string(status.message()));
 }

@@ -10,7 +10,7 @@
 // [0, n); because 2^b < 2n that takes fewer than two passes on average.
 //
 // Both parts fit 32 bits for every n <= 2^62, so vector code needs only 32-bit lanes. Fewer rounds are visibly not
-// random: tests/order/order_statistics_test.cpp shows which ones fail.
+// random: tests/order/statistics_test.cpp shows which ones fail.
 //
 // Threads: immutable.
 // SPDX-License-Identifier: Apache-2.0

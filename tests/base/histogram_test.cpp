@@ -9,7 +9,7 @@
 
 #include "core/base/random.h"
 
-namespace dataline {
+namespace dataline::histogram_test {
 namespace {
 
 TEST(HistogramBins, EachDurationIsInTheBinWhoseLimitsHoldIt) {
@@ -73,4 +73,4 @@ TEST(Histogram, SeveralAddUp) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::histogram_test

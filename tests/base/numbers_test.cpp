@@ -15,7 +15,7 @@
 #include "core/base/digest.h"
 #include "core/base/random.h"
 
-namespace dataline {
+namespace dataline::numbers_test {
 namespace {
 
 __extension__ typedef __int128 i128;
@@ -210,4 +210,4 @@ TEST(Digest, EveryBitOfATextReachesIt) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::numbers_test

@@ -12,7 +12,7 @@
 
 #include "core/base/random.h"
 
-namespace dataline {
+namespace dataline::portable_math_test {
 namespace {
 
 double ulps(double got, double expected) {
@@ -81,4 +81,4 @@ TEST(PortableMath, BitsAreTheSameOnEveryMachine) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::portable_math_test

@@ -11,7 +11,7 @@
 #include "capi/dataline.h"
 #include "core/base/field.h"
 
-namespace dataline {
+namespace dataline::status_test {
 namespace {
 
 TEST(Status, CarriesCodeMessageAndPlaces) {
@@ -120,4 +120,4 @@ TEST(Fields, KnowTheirBytesAndTheirText) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::status_test

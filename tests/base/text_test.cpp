@@ -12,7 +12,7 @@
 
 #include "core/base/random.h"
 
-namespace dataline {
+namespace dataline::text_test {
 namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -172,4 +172,4 @@ TEST(Text, CharactersAreTakenOneByOneAndOtherBytesAsThemselves) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::text_test

@@ -17,7 +17,7 @@
 #include "core/base/cancel.h"
 #include "core/base/thread_wait.h"
 
-namespace dataline {
+namespace dataline::thread_test {
 namespace {
 
 TEST(Thread, RunsItsBodyUnderItsNameWithAllSignalsBlockedButThatOfItsOwnLoads) {
@@ -197,4 +197,4 @@ TEST(CancelToken, AListenerThatIsGoneIsNeverCalledWhateverTheTiming) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::thread_test

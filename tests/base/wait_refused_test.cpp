@@ -42,7 +42,7 @@ extern "C" long syscall(long number, ...) noexcept {
   return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-namespace dataline {
+namespace dataline::wait_refused_test {
 namespace {
 
 constexpr int64_t kMoment = 1'000'000, kLong = 100 * kMoment;
@@ -143,4 +143,4 @@ TEST_F(WaitRefused, UnderASeccompFilterToo) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::wait_refused_test

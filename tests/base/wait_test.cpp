@@ -11,7 +11,7 @@
 
 #include "core/base/thread_mutex.h"
 
-namespace dataline {
+namespace dataline::wait_test {
 namespace {
 
 constexpr int64_t kMoment = 1'000'000;  // 1 ms
@@ -164,4 +164,4 @@ TEST(ThreadMutex, KeepsThreadsApart) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::wait_test

@@ -13,7 +13,7 @@
 #include "core/base/random.h"
 #include "core/batch/batch.h"
 
-namespace dataline {
+namespace dataline::layout_test {
 namespace {
 
 Storage storage_of(FieldKind kind, int64_t row_bytes) {
@@ -265,4 +265,4 @@ TEST(BatchReferences, RetainAndReleaseFromManyThreadsRecycleOnce) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::layout_test

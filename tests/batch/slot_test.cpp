@@ -16,7 +16,7 @@
 #include "core/memory/pages.h"
 #include "tests/batch/slot_memory.h"
 
-namespace dataline {
+namespace dataline::slot_test {
 namespace {
 
 using enum SlotState;
@@ -223,4 +223,4 @@ TEST(Slot, ManyWorkersBookBadRowsAtOnce) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::slot_test

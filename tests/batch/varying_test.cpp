@@ -11,7 +11,7 @@
 
 #include "core/batch/slot.h"
 
-namespace dataline {
+namespace dataline::varying_test {
 namespace {
 
 constexpr int64_t kShare = 100;
@@ -236,4 +236,4 @@ TEST(VaryingSchema, SizesAndBytesAreUnknown) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::varying_test

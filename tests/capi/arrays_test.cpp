@@ -4,7 +4,7 @@
 
 #include "tests/capi/host_data.h"
 
-namespace dataline::testing {
+namespace dataline::tests::arrays_test {
 namespace {
 
 bool contains(const std::string& text, const std::string& part) {
@@ -280,4 +280,4 @@ TEST(RaggedReader, ARecordBeyondTheRoomIsBadAndNamesSampleAndOption) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::arrays_test

@@ -7,7 +7,7 @@
 #include "tests/capi/arrow_tables.h"
 #include "tests/capi/host_data.h"
 
-namespace dataline::testing {
+namespace dataline::tests::arrow_in_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -323,4 +323,4 @@ TEST(ArrowIn, ThreadsReadOneTableTogether) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::arrow_in_test

@@ -10,7 +10,7 @@
 
 #include "core/base/arrow_c_data.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // An array and its type, with all that they point to. Counts how often the array is released.
 struct CColumn {
@@ -125,4 +125,4 @@ inline CColumn c_table(int64_t rows, std::vector<CColumn> columns) {
   return {"+s", "", rows, 0, 0, {nullptr}, std::move(columns)};
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

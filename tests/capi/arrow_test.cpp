@@ -3,7 +3,7 @@
 #include "core/base/arrow_c_data.h"
 #include "tests/capi/host_data.h"
 
-namespace dataline::testing {
+namespace dataline::tests::arrow_test {
 namespace {
 
 // A schema and an array, released at the end unless they were moved out.
@@ -189,4 +189,4 @@ TEST(Arrow, ADtypeThatArrowDoesNotHaveIsNamedAndNothingIsWritten) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::arrow_test

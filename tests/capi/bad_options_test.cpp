@@ -4,7 +4,7 @@
 #include "tests/support/job.h"
 #include "tests/support/peak_growth.h"
 
-namespace dataline::testing {
+namespace dataline::tests::bad_options_test {
 namespace {
 
 struct BadOption {
@@ -215,4 +215,4 @@ TEST(BadOptions, ThoseThatDoNotFitTheJobAreRefusedAtCreate) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::bad_options_test

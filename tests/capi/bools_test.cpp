@@ -5,7 +5,7 @@
 
 #include "tests/capi/host_data.h"
 
-namespace dataline::testing {
+namespace dataline::tests::bools_test {
 namespace {
 
 // Four samples of three bools.
@@ -83,4 +83,4 @@ TEST(Bools, StaySettledThroughOperatorsAndComposition) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::bools_test

@@ -15,7 +15,7 @@
 #include "tests/support/fake_cuda/fake_cuda.h"
 #include "tests/support/file_faults.h"
 
-namespace dataline::testing {
+namespace dataline::tests::codes_test {
 namespace {
 
 std::map<std::string, dl_status> codes_in_header() {
@@ -295,4 +295,4 @@ INSTANTIATE_TEST_SUITE_P(All, ErrorCode, ::testing::ValuesIn(kCases),
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::codes_test

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/capi/host_data.h"
 
-namespace dataline::testing {
+namespace dataline::tests::compose_test {
 namespace {
 
 bool contains(const std::string& text, const std::string& part) {
@@ -256,4 +256,4 @@ TEST(Dlpack, FieldsOutsideAreInvalid) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::compose_test

@@ -26,7 +26,7 @@ void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 
-namespace dataline::testing {
+namespace dataline::tests::error_size_test {
 namespace {
 
 constexpr unsigned char kUntouched = 0xA5;
@@ -128,4 +128,4 @@ TEST(ErrorSize, TheFailuresAboveFillEachMember) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::error_size_test

@@ -4,7 +4,7 @@
 
 #include "tests/conformance/files.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // Counts how often what it stands for was given back.
 struct Loan {
@@ -51,4 +51,4 @@ inline const dl_view& view_of(const dl_batch* batch, int32_t field = 0) {
   return *dl_view_at(views, field);
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -9,7 +9,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::host_struct_test {
 namespace {
 
 // As a later release would have it: the struct of today, and more.
@@ -260,4 +260,4 @@ TEST(HostTable, ASubsetTakesTheCopyOfItsIndicesFromTheAllocator) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::host_struct_test

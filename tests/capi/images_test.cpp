@@ -5,7 +5,7 @@
 
 #include "tests/capi/host_data.h"
 
-namespace dataline::testing {
+namespace dataline::tests::images_test {
 namespace {
 
 // The first 33 bytes of a PNG file: all that says its size.
@@ -248,4 +248,4 @@ TEST(PixelScale, RefusesWhatAreNoPixelsAndWhatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::images_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::launcher_test {
 namespace {
 
 dl_status give(const Options& options, std::vector<const char*> environment) {
@@ -81,4 +81,4 @@ TEST(Launcher, AutoIsTextAloneAndMinusOneIsNoRank) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::launcher_test

@@ -4,7 +4,7 @@
 
 #include "tests/conformance/files.h"
 
-namespace dataline::testing {
+namespace dataline::tests::message_text_test {
 namespace {
 
 struct Nasty {
@@ -133,4 +133,4 @@ INSTANTIATE_TEST_SUITE_P(All, QuotedText, ::testing::ValuesIn(kNasty),
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::message_text_test

@@ -8,7 +8,7 @@
 #include "tests/memory/temp_files.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::mix_part_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -98,4 +98,4 @@ TEST(MixPart, TheTransformOfARecipeIsRefusedWithTheRecipe) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::mix_part_test

@@ -9,7 +9,7 @@
 #include "tests/memory/temp_files.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::null_test {
 namespace {
 
 // Objects of every kind, to put beside the NULL.
@@ -395,4 +395,4 @@ TEST(Null, CountsAndPositionsMayBeLeftOut) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::null_test

@@ -12,7 +12,7 @@
 #include "tests/support/gated_log.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::opening_test {
 namespace {
 
 constexpr int kFiles = 300;
@@ -238,4 +238,4 @@ TEST_F(OpeningTest, AnInflatedFileCountsAsStoredAndAsInflated) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::opening_test

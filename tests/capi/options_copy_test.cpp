@@ -6,7 +6,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::options_copy_test {
 namespace {
 
 Options copy_of(const Options& options) {
@@ -176,4 +176,4 @@ TEST(OptionsCopy, TablesExtensionsAndTheTokenGoAlong) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::options_copy_test

@@ -9,7 +9,7 @@
 #include "tests/source/packing/packer.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::packing_mix_test {
 namespace {
 
 constexpr int64_t kLength = 16, kWindow = 50;
@@ -280,4 +280,4 @@ TEST(PackingOverAMix, ACancelledTokenEndsIt) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::packing_mix_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::packing_test {
 namespace {
 
 // Three documents: 1 2 3 | 4 5 | 6, as ragged u16.
@@ -133,4 +133,4 @@ TEST(Packing, AReaderHasNoLengths) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::packing_test

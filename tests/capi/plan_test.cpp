@@ -3,7 +3,7 @@
 #include "tests/conformance/files.h"
 #include "tests/support/plan_stages.h"
 
-namespace dataline::testing {
+namespace dataline::tests::plan_test {
 namespace {
 
 TEST(Plan, OnTheCpuEachFieldHasOneStageWithItsOperatorsAsWritten) {
@@ -49,4 +49,4 @@ TEST(Plan, StagesOutsideAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::plan_test

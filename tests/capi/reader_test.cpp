@@ -5,7 +5,7 @@
 
 #include "tests/capi/host_data.h"
 
-namespace dataline::testing {
+namespace dataline::tests::reader_test {
 namespace {
 
 constexpr int64_t kRecords = 37;
@@ -230,4 +230,4 @@ TEST(ReaderCells, AreTakenByTheirDistanceSoThatTheyMayGrow) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::reader_test

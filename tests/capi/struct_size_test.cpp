@@ -5,7 +5,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::struct_size_test {
 namespace {
 
 constexpr unsigned char kGuard = 0xA5;
@@ -206,4 +206,4 @@ TEST(Messages, OfBadSamplesAreCutAtWholeCharactersToo) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::struct_size_test

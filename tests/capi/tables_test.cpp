@@ -5,7 +5,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::tables_test {
 namespace {
 
 dl_option_info option_at(int32_t index) {
@@ -313,4 +313,4 @@ TEST(Version, NumberStringAndHeaderAgree) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::tables_test

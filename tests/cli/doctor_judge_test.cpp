@@ -6,7 +6,7 @@
 
 #include "bindings/cli/doctor/judge.h"
 
-namespace dataline::cli {
+namespace dataline::cli::doctor_judge_test {
 namespace {
 
 // A loader of one worker on two CPUs that makes 100 samples/s, and a consumer that waits for it half of its time.
@@ -294,4 +294,4 @@ TEST(DoctorJudge, EveryCauseIsInTheTableOnce) {
 }
 
 }  // namespace
-}  // namespace dataline::cli
+}  // namespace dataline::cli::doctor_judge_test

@@ -11,7 +11,7 @@
 #include "bindings/cli/doctor/machine.h"
 #include "bindings/cli/doctor/operators.h"
 
-namespace dataline::cli {
+namespace dataline::cli::doctor_machine_test {
 namespace {
 
 TEST(DoctorMachine, QuotasOfCgroups) {
@@ -68,4 +68,4 @@ TEST(DoctorOperators, ATransformIsCutAfterEachOperatorAndNotInsideBrackets) {
 }
 
 }  // namespace
-}  // namespace dataline::cli
+}  // namespace dataline::cli::doctor_machine_test

@@ -4,7 +4,7 @@
 
 #include "bindings/cli/doctor/attach.h"
 
-namespace dataline::cli {
+namespace dataline::cli::doctor_trace_test {
 namespace {
 
 // A step of 1 ms that waits 3 ms for one worker, which decodes.
@@ -98,4 +98,4 @@ TEST(DoctorTrace, FiguresComeFromSpansAndTheFirstWaitDoesNotCount) {
 }
 
 }  // namespace
-}  // namespace dataline::cli
+}  // namespace dataline::cli::doctor_trace_test

@@ -6,7 +6,7 @@
 
 #include "bindings/cli/gather.h"
 
-namespace dataline::cli {
+namespace dataline::cli::live_line_test {
 namespace {
 
 LiveLine whole_line() {
@@ -117,4 +117,4 @@ TEST(GatherThreads, AreTheCoresThatTheLoaderKeptBusy) {
 }
 
 }  // namespace
-}  // namespace dataline::cli
+}  // namespace dataline::cli::live_line_test

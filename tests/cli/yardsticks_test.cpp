@@ -11,7 +11,7 @@
 #include "bindings/cli/failure.h"
 #include "bindings/cli/gather.h"
 
-namespace dataline::cli {
+namespace dataline::cli::yardsticks_test {
 namespace {
 
 constexpr size_t kSpareRows = RowOrder::kSpare;
@@ -215,4 +215,4 @@ TEST_F(Rows, GatheredIntoASlotAreTheLoadersBatch) {
 }
 
 }  // namespace
-}  // namespace dataline::cli
+}  // namespace dataline::cli::yardsticks_test

@@ -8,7 +8,7 @@
 #include "tests/memory/temp_files.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 template <typename T>
 std::string bytes_of(const std::vector<T>& values) {
@@ -87,4 +87,4 @@ class Latch {
   std::atomic<bool> open_{false};
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

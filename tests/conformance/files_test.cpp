@@ -10,7 +10,7 @@
 
 #include "tests/conformance/files.h"
 
-namespace dataline::testing {
+namespace dataline::tests::files_test {
 namespace {
 
 constexpr int64_t kRecordBytes = 4096;
@@ -196,4 +196,4 @@ TEST(Conformance, Case30EveryDtypeEqualsItsSamplesReadOneByOne) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::files_test

@@ -11,7 +11,7 @@
 
 #include "tests/conformance/files.h"
 
-namespace dataline::testing {
+namespace dataline::tests::jobs_test {
 namespace {
 
 std::vector<uint64_t> range(uint64_t begin, uint64_t end) {
@@ -288,4 +288,4 @@ TEST(Conformance, Case28ARestoreReadsOnlyWhatIsNeeded) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::jobs_test

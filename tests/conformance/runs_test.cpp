@@ -7,7 +7,7 @@
 
 #include "tests/conformance/files.h"
 
-namespace dataline::testing {
+namespace dataline::tests::runs_test {
 namespace {
 
 int64_t resident_bytes() {
@@ -98,4 +98,4 @@ TEST(Conformance, Case15MemoryDoesNotGrowFromEpochToEpoch) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::runs_test

@@ -5,7 +5,7 @@
 #include "tests/cpp/support.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::dataset_test {
 namespace {
 
 TEST(CppDataset, CopiedArraysStandAlone) {
@@ -238,4 +238,4 @@ TEST(CppDataset, TheDocumentsThatAMixDrawsArePacked) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::dataset_test

@@ -7,7 +7,7 @@
 #include "tests/cpp/fake_driver.h"
 #include "tests/cpp/support.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::device_test {
 namespace {
 
 // 100 u8 images of 2 x 3 x 3 (HWC) and their i64 labels.
@@ -114,4 +114,4 @@ TEST_F(CppDevice, NoDriverIsAnErrorThatNamesTheLibrary) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::device_test

@@ -5,7 +5,7 @@
 
 #include "tests/cpp/support.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::errors_test {
 namespace {
 
 TEST(CppError, CarriesCodeNameMessageAndOsError) {
@@ -140,4 +140,4 @@ TEST(CppHandles, MovedFromOptionsAreOptionsInWhichNothingIsSet) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::errors_test

@@ -9,7 +9,7 @@
 #include "tests/cpp/extension_samples.h"
 #include "tests/cpp/support.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::extensions_test {
 namespace {
 
 // ---- The cases of tests/extensions ----
@@ -258,4 +258,4 @@ TEST(CppExtensions, TablesHaveThoseOfTheLibraryAndOfThePlugin) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::extensions_test

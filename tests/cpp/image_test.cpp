@@ -5,7 +5,7 @@
 #include "tests/cpp/support.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::image_test {
 namespace {
 
 // 2x1 grey pixels, 10 and 200.
@@ -54,4 +54,4 @@ TEST(CppImage, DeliveredValuesArePixelsAgain) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::image_test

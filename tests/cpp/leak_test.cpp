@@ -9,7 +9,7 @@
 #include "tests/cpp/support.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::leak_test {
 namespace {
 
 int64_t resident_bytes() {
@@ -92,4 +92,4 @@ TEST(CppLeak, TenThousandBatchesAndTwoHundredLoadersLeaveNothing) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::leak_test

@@ -10,7 +10,7 @@
 
 #include "tests/cpp/support.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::loader_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -253,4 +253,4 @@ TEST(CppDataset, ReadsOneSampleThroughATransform) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::loader_test

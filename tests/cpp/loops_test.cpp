@@ -7,7 +7,7 @@
 
 #include "tests/cpp/support.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::loops_test {
 namespace {
 
 constexpr const char* kEnded =
@@ -168,4 +168,4 @@ TEST(CppLoops, ALoopThatWaitsIsEndedByASeekAndCallsOfNextWaitOn) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::loops_test

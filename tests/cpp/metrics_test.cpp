@@ -6,7 +6,7 @@
 
 #include "tests/cpp/support.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::metrics_test {
 namespace {
 
 int64_t value_of(const std::vector<dl_metric>& rows, std::string_view name, std::string_view part = "") {
@@ -127,4 +127,4 @@ TEST(CppMetrics, ASinkThatThrowsOrFailsEndsTheTraceAndNotTheJob) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::metrics_test

@@ -6,7 +6,7 @@
 #include "tests/memory/temp_files.h"
 #include "tests/support/gated_log.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::opening_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -30,7 +30,7 @@ class CppOpening : public ::testing::Test {
 
   TempDir dir_;
   std::string uri_ = "raw:" + dir_.path("shards") + "?dtype=u8&shape=1";
-  dataline::testing::GatedLog log_;
+  dataline::tests::GatedLog log_;
 };
 
 TEST_F(CppOpening, HandsTheDatasetOutAndTellsHowFarItIs) {
@@ -71,4 +71,4 @@ TEST_F(CppOpening, GoneInTheMiddleItEndsAndAnEmptyOneFails) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::opening_test

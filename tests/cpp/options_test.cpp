@@ -6,7 +6,7 @@
 
 #include "tests/cpp/support.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::options_test {
 namespace {
 
 TEST(CppOptions, TakeTextIntegersAndBooleansOfAnyWidth) {
@@ -188,4 +188,4 @@ TEST(CppOptions, AutoIsWhatTheLauncherSaysWhenTheLoaderIsMade) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::options_test

@@ -7,7 +7,7 @@
 
 #include "tests/cpp/support.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::reader_test {
 namespace {
 
 // Record i: the u64 i, and i letters; counts its destruction.
@@ -240,4 +240,4 @@ TEST(CppReader, ARaggedRecordWithoutRoomIsTooLarge) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::reader_test

@@ -5,7 +5,7 @@
 #include "tests/cpp/support.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::shell_test {
 namespace {
 
 constexpr int64_t kSamples = 101;
@@ -78,4 +78,4 @@ TEST_F(CppShell, AStateSavedHereGoesOnInTheShellAndBack) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::shell_test

@@ -7,7 +7,7 @@
 #include "tests/cpp/fake_driver.h"
 #include "tests/cpp/support.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::torch_device_test {
 namespace {
 
 Dataset pairs(int64_t n) {
@@ -96,4 +96,4 @@ TEST_F(CppTorchDevice, AnotherStreamIsToldOnce) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::torch_device_test

@@ -11,7 +11,7 @@
 #include "tests/cpp/support.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::torch_test {
 namespace {
 
 Batch batch_of(const Dataset& dataset, const Options& options = {}) {
@@ -239,4 +239,4 @@ TEST_F(CppTorchWithoutCuda, ADeviceThatThisLibTorchCannotUseIsRefusedByName) {
 #endif
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::torch_test

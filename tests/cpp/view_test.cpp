@@ -33,7 +33,7 @@ struct DLManagedTensorVersioned {
 };
 }
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::view_test {
 namespace {
 
 static_assert(dtype_of<bool>() == DL_DTYPE_BOOL && dtype_of<uint8_t>() == DL_DTYPE_U8);
@@ -220,4 +220,4 @@ TEST(CppBatch, DlpackRefusesWhatItCannotSay) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::view_test

@@ -8,7 +8,7 @@
 #include "tests/cpp/support.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline::cpp_tests {
+namespace dataline::cpp_tests::writer_test {
 namespace {
 
 static_assert(!std::is_copy_constructible_v<Writer> && std::is_nothrow_move_constructible_v<Writer>);
@@ -173,4 +173,4 @@ TEST_F(CppWriter, FormatsAreTheLibrarys) {
 }
 
 }  // namespace
-}  // namespace dataline::cpp_tests
+}  // namespace dataline::cpp_tests::writer_test

@@ -6,7 +6,7 @@
 #include "tests/device/capture_support.h"
 #include "tests/device/slots_support.h"
 
-namespace dataline {
+namespace dataline::capture_test {
 namespace {
 
 using testing::AllOf;
@@ -195,4 +195,4 @@ TEST_F(Captures, ALoaderThatEndsInACaptureLeavesWhatTheStreamMayRead) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::capture_test

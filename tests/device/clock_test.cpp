@@ -6,7 +6,7 @@
 #include "core/device/cuda_context.h"
 #include "tests/support/fake_cuda/fake_cuda.h"
 
-namespace dataline {
+namespace dataline::clock_test {
 namespace {
 
 // Both ways to count: from one event for the whole time, and from the one before.
@@ -44,4 +44,4 @@ TEST(DeviceClocks, TellTimesBetweenTheRecordAndItsEnd) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::clock_test

@@ -5,7 +5,7 @@
 
 #include "tests/device/device_support.h"
 
-namespace dataline {
+namespace dataline::contexts_test {
 namespace {
 
 using testing::AllOf;
@@ -179,4 +179,4 @@ TEST_F(Contexts, AThreadWhoseDeviceIsLostUsesAnother) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::contexts_test

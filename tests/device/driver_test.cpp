@@ -5,7 +5,7 @@
 #include "core/device/cuda_driver.h"
 #include "tests/device/device_support.h"
 
-namespace dataline {
+namespace dataline::driver_test {
 namespace {
 
 using testing::AllOf;
@@ -189,4 +189,4 @@ TEST_F(Driver, AStickyFailureAtEachCallOfOpenIsTheLastCall) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::driver_test

@@ -13,7 +13,7 @@
 #include "core/device/kernels/fused_element.h"
 #include "core/transform/elements/convert.h"
 
-namespace dataline {
+namespace dataline::element_test {
 namespace {
 
 template <typename T>
@@ -120,4 +120,4 @@ TEST(Element, ProductAndSumAreRoundedApart) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::element_test

@@ -7,7 +7,7 @@
 #include "tests/device/capture_support.h"
 #include "tests/device/device_support.h"
 
-namespace dataline {
+namespace dataline::fake_capture_test {
 namespace {
 
 class FakeCapture : public FakeCuda {
@@ -141,4 +141,4 @@ TEST_F(FakeCapture, EndsWhereItBegan) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::fake_capture_test

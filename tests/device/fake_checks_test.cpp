@@ -4,7 +4,7 @@
 
 #include "tests/device/device_support.h"
 
-namespace dataline {
+namespace dataline::fake_checks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -342,4 +342,4 @@ TEST_F(FakeChecks, StaleHandlesAreFoundAndNeverFollowed) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::fake_checks_test

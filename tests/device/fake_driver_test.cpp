@@ -6,7 +6,7 @@
 
 #include "tests/device/device_support.h"
 
-namespace dataline {
+namespace dataline::fake_driver_test {
 namespace {
 
 using testing::ElementsAre;
@@ -284,4 +284,4 @@ TEST_F(FakeDriver, EachThreadHasAStreamOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::fake_driver_test

@@ -5,7 +5,7 @@
 
 #include "tests/device/device_support.h"
 
-namespace dataline {
+namespace dataline::fake_rules_test {
 namespace {
 
 using testing::ElementsAre;
@@ -261,4 +261,4 @@ TEST_F(FakeRules, ADeviceThatSharesTheHostsMemorySaysSo) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::fake_rules_test

@@ -18,7 +18,7 @@
 #include "core/device/kernels/kernel_call.h"
 #include "tests/support/fake_cuda/fake_cuda.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // Where rows lie on the device.
 struct Places {
@@ -129,4 +129,4 @@ class KernelBench : public ::testing::Test {
   KernelSet kernels_;
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -6,7 +6,7 @@
 #include "core/device/kernels/kernel_call.h"
 #include "tests/device/device_support.h"
 
-namespace dataline {
+namespace dataline::kernel_set_test {
 namespace {
 
 using testing::HasSubstr;
@@ -263,4 +263,4 @@ TEST(KernelCall, RowsSideBySideAreOneLongRow) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::kernel_set_test

@@ -9,7 +9,7 @@
 #include "tests/device/kernel_bench.h"
 #include "tests/transform/support/runner.h"
 
-namespace dataline::testing {
+namespace dataline::tests::kernels_test {
 namespace {
 
 using Rows = std::vector<std::vector<std::byte>>;
@@ -202,4 +202,4 @@ TEST_F(Kernels, WhatTheyDoNotDoIsSaidBefore) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::kernels_test

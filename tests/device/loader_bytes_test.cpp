@@ -5,7 +5,7 @@
 #include "tests/device/loader_support.h"
 #include "tests/support/plan_stages.h"
 
-namespace dataline::testing {
+namespace dataline::tests::loader_bytes_test {
 namespace {
 
 class LoaderBytes : public DeviceLoaders {
@@ -165,4 +165,4 @@ TEST_F(LoaderBytes, DoNotDependOnDelays) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::loader_bytes_test

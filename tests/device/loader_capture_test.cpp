@@ -3,7 +3,7 @@
 #include "tests/device/capture_support.h"
 #include "tests/device/loader_support.h"
 
-namespace dataline::testing {
+namespace dataline::tests::loader_capture_test {
 namespace {
 
 using DeviceCaptures = DeviceLoaders;
@@ -96,4 +96,4 @@ TEST_F(DeviceCaptures, ABatchBeyondMaxLeasesThatEndsInACaptureIsFreedAfterIt) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::loader_capture_test

@@ -6,7 +6,7 @@
 #include "tests/device/loader_support.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline::testing {
+namespace dataline::tests::loader_create_test {
 namespace {
 
 using ::testing::AllOf;
@@ -273,4 +273,4 @@ TEST_F(DeviceCreate, AForkedChildIsToldAndCallsNoDriver) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::loader_create_test

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/device/loader_support.h"
 
-namespace dataline::testing {
+namespace dataline::tests::loader_devices_test {
 namespace {
 
 using ::testing::AllOf;
@@ -174,4 +174,4 @@ TEST_F(LoaderDevices, OnesThatShareTheHostsMemoryDeliverTheSame) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::loader_devices_test

@@ -6,7 +6,7 @@
 #include "tests/support/plan_stages.h"
 #include "tests/support/temp_folder.h"
 
-namespace dataline::testing {
+namespace dataline::tests::loader_images_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -183,4 +183,4 @@ TEST_F(DeviceImages, OfSizesOfTheirOwnOrDrawnAtRandomByTheHostAreNotHeldOnTheDev
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::loader_images_test

@@ -4,7 +4,7 @@
 
 #include "tests/device/loader_support.h"
 
-namespace dataline::testing {
+namespace dataline::tests::loader_lease_test {
 namespace {
 
 using DeviceLeases = DeviceLoaders;
@@ -263,4 +263,4 @@ TEST_F(DeviceLeases, ATensorsDeleterOrdersTheSlotBehindItsReader) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::loader_lease_test

@@ -5,7 +5,7 @@
 #include "tests/device/loader_support.h"
 #include "tests/support/sweep_stride.h"
 
-namespace dataline::testing {
+namespace dataline::tests::loader_loss_test {
 namespace {
 
 constexpr int32_t kOutOfMemory = 2, kShuttingDown = 4, kIllegalAddress = 700, kLaunchFailed = 719;
@@ -205,4 +205,4 @@ TEST_F(DeviceLoss, ADriverThatShutsDownIsLostAndDestroyIsSilent) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::loader_loss_test

@@ -3,7 +3,7 @@
 #include "tests/conformance/files.h"
 #include "tests/device/loader_support.h"
 
-namespace dataline::testing {
+namespace dataline::tests::loader_resident_test {
 namespace {
 
 using ::testing::AllOf;
@@ -319,4 +319,4 @@ TEST_F(LoaderResident, ThePlanSaysWhatIsDoneOnceAndWhatABatchSends) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::loader_resident_test

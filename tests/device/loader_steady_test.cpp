@@ -8,7 +8,7 @@
 #include "tests/device/loader_support.h"
 #include "tests/support/plan_stages.h"
 
-namespace dataline::testing {
+namespace dataline::tests::loader_steady_test {
 namespace {
 
 using DeviceSteady = DeviceLoaders;
@@ -226,4 +226,4 @@ TEST_F(DeviceSteady, ThePlanNamesWhatCrossesAndWhatTheDeviceDoes) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::loader_steady_test

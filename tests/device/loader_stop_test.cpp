@@ -8,7 +8,7 @@
 #include "tests/conformance/files.h"
 #include "tests/device/loader_support.h"
 
-namespace dataline::testing {
+namespace dataline::tests::loader_stop_test {
 namespace {
 
 using DeviceStops = DeviceLoaders;
@@ -219,4 +219,4 @@ TEST_F(DeviceStops, DestroyAtAnyMomentWaitsForTheCopiesAndLeavesBatchesValid) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::loader_stop_test

@@ -13,7 +13,7 @@
 #include "tests/support/fake_cuda/on_real_driver.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 inline Settings operator+(Settings settings, const Settings& more) {
   settings.insert(settings.end(), more.begin(), more.end());
@@ -334,4 +334,4 @@ struct MixedReader {
   }
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -8,7 +8,7 @@
 #include "tests/loader/measured.h"
 #include "tests/support/temp_folder.h"
 
-namespace dataline::testing {
+namespace dataline::tests::loader_times_test {
 namespace {
 
 constexpr int64_t kBatches = 36;  // three epochs
@@ -92,4 +92,4 @@ TEST_F(DeviceTimes, AreATrackOfTheTraceWithinTheRunAndOneAfterAnotherInEachStrea
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::loader_times_test

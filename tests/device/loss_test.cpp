@@ -5,7 +5,7 @@
 
 #include "tests/device/device_support.h"
 
-namespace dataline {
+namespace dataline::loss_test {
 namespace {
 
 using testing::AllOf;
@@ -251,4 +251,4 @@ TEST_F(Loss, ADriverThatShutsDownIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::loss_test

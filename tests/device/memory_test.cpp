@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/device/device_support.h"
 
-namespace dataline {
+namespace dataline::memory_test {
 namespace {
 
 using testing::AllOf;
@@ -184,4 +184,4 @@ TEST_F(Memory, AFailedUploadIsAnError) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::memory_test

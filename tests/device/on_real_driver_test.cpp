@@ -4,7 +4,7 @@
 
 #include "tests/device/device_support.h"
 
-namespace dataline {
+namespace dataline::on_real_driver_test {
 namespace {
 
 using testing::ExitedWithCode;
@@ -26,4 +26,4 @@ TEST(OnARealDriver, ATestThatFailedBeforeHasFailed) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::on_real_driver_test

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/device/device_support.h"
 
-namespace dataline {
+namespace dataline::pin_test {
 namespace {
 
 using testing::AllOf;
@@ -247,4 +247,4 @@ TEST_F(Pin, AStickyFailureLosesTheDevice) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::pin_test

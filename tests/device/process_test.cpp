@@ -5,7 +5,7 @@
 #include "tests/device/device_support.h"
 #include "tests/support/in_child.h"
 
-namespace dataline {
+namespace dataline::process_test {
 namespace {
 
 constexpr int64_t kBytes = 5000;
@@ -113,4 +113,4 @@ TEST_F(ProcessEnd, AfterTheDriverHasGoneIsQuiet) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::process_test

@@ -5,7 +5,7 @@
 
 #include "tests/device/slots_support.h"
 
-namespace dataline {
+namespace dataline::slots_test {
 namespace {
 
 using testing::HasSubstr;
@@ -274,4 +274,4 @@ TEST_F(Slots, SeveralWorkersSendAtOnce) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::slots_test

@@ -5,7 +5,7 @@
 
 #include "tests/device/slots_support.h"
 
-namespace dataline {
+namespace dataline::streams_test {
 namespace {
 
 using testing::AllOf;
@@ -227,4 +227,4 @@ TEST_F(Streams, AStreamThatIsNamedStandsForItself) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::streams_test

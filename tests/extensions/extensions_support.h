@@ -13,7 +13,7 @@
 
 #include "tests/support/datasets.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 using ::testing::HasSubstr;
 
@@ -90,4 +90,4 @@ class Extensions : public ::testing::Test {
   dl_storage storage_ = {};
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -9,7 +9,7 @@
 #include <map>
 #include <thread>
 
-namespace dataline_parquet {
+namespace dataline_parquet::group_cache_test {
 namespace {
 
 using GroupRef = GroupCache::GroupRef;
@@ -162,4 +162,4 @@ TEST(GroupCacheAhead, OfMoreThanItNotesTheOldestAreForgotten) {
 }
 
 }  // namespace
-}  // namespace dataline_parquet
+}  // namespace dataline_parquet::group_cache_test

@@ -5,7 +5,7 @@
 #include "tests/support/failing_new.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::allocation_test {
 namespace {
 
 struct Scenario {
@@ -139,4 +139,4 @@ TEST(SteadyState, AllocatesNothing) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::allocation_test

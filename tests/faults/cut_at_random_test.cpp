@@ -14,7 +14,7 @@
 #include "tests/conformance/files.h"
 #include "tests/support/fresh_seed.h"
 
-namespace dataline::testing {
+namespace dataline::tests::cut_at_random_test {
 namespace {
 
 constexpr int64_t kRows = 96, kRowBytes = 32, kBytes = kRows * kRowBytes;
@@ -105,4 +105,4 @@ TEST_P(CutAtRandom, RowsAreTheFilesOrAreTold) {
 INSTANTIATE_TEST_SUITE_P(Io, CutAtRandom, ::testing::Values("auto", "mmap", "pread"));
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::cut_at_random_test

@@ -18,7 +18,7 @@
 #include "tests/source/tar/tar_files.h"
 #include "tests/source/tfrecord/tfrecord_files.h"
 
-namespace dataline::testing {
+namespace dataline::tests::cut_while_copied_test {
 namespace {
 
 using Row = std::vector<std::string>;  // a sample, field by field
@@ -345,4 +345,4 @@ TEST(CutWhileStoodIn, AStandInThatNobodyCanVouchForAnyMoreIsNotDelivered) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::cut_while_copied_test

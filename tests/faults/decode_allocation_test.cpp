@@ -5,7 +5,7 @@
 #include "tests/loader/images/photographs.h"
 #include "tests/support/failing_new.h"
 
-namespace dataline::testing {
+namespace dataline::tests::decode_allocation_test {
 namespace {
 
 struct Outcome {
@@ -114,4 +114,4 @@ TEST(DecodeSteadyState, AllocatesNothingOfOurs) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::decode_allocation_test

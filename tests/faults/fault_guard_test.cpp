@@ -17,7 +17,7 @@
 
 extern "C" int64_t guarded_job(const char* path, const char* uri, int64_t rows);
 
-namespace dataline::testing {
+namespace dataline::tests::fault_guard_test {
 namespace {
 
 using GuardedJob = int64_t(const char* path, const char* uri, int64_t rows);
@@ -319,4 +319,4 @@ TEST_F(FaultGuard, ManyFilesAreGuardedAndTheirPlacesUsedAgain) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::fault_guard_test

@@ -10,7 +10,7 @@
 #include "tests/conformance/files.h"
 #include "tests/support/file_faults.h"
 
-namespace dataline::testing {
+namespace dataline::tests::file_test {
 namespace {
 
 constexpr int64_t kRows = 40, kRowBytes = 500;
@@ -190,4 +190,4 @@ TEST_F(FaultyFile, AFullTableOfDescriptorsIsToldAndOverWhenOneIsFree) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::file_test

@@ -4,7 +4,7 @@
 #include "core/base/status.h"
 #include "tests/conformance/files.h"
 
-namespace dataline::testing {
+namespace dataline::tests::fork_test {
 namespace {
 
 constexpr int64_t kRows = 3000;
@@ -72,4 +72,4 @@ TEST(Fork, AtManyMomentsTheChildIsToldAndTheParentLosesNothing) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::fork_test

@@ -12,7 +12,7 @@
 #include "tests/support/file_faults.h"
 #include "tests/support/fresh_seed.h"
 
-namespace dataline::testing {
+namespace dataline::tests::machine_test {
 namespace {
 
 constexpr int64_t kFiles = 24;
@@ -260,4 +260,4 @@ TEST_F(Machine, AHostThatHoldsAllDescriptorsForMomentsChangesNothing) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::machine_test

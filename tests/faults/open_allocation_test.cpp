@@ -6,7 +6,7 @@
 #include "tests/source/frame_files.h"
 #include "tests/support/failing_new.h"
 
-namespace dataline::testing {
+namespace dataline::tests::open_allocation_test {
 namespace {
 
 // What a scenario works with; made before memory runs short.
@@ -207,4 +207,4 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, OpenAllocation, ::testing::Range<size_t>(0, 
                          [](const auto& one) { return std::string(scenarios()[one.param].name); });
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::open_allocation_test

@@ -10,7 +10,7 @@
 #include "core/base/status.h"
 #include "tests/conformance/files.h"
 
-namespace dataline::testing {
+namespace dataline::tests::refused_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -143,4 +143,4 @@ TEST(RefusedFiles, WithoutTheRightToReadAreNamedWithTheSystemsReason) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::refused_files_test

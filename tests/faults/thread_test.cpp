@@ -21,7 +21,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   return real(thread, attributes, body, argument);
 }
 
-namespace dataline::testing {
+namespace dataline::tests::thread_test {
 namespace {
 
 TEST(ThreadFaults, AWorkerThatCannotStartFailsCreateByNameAndTheNextTryWorks) {
@@ -51,4 +51,4 @@ TEST(ThreadFaults, AnOpeningWhoseThreadCannotStartIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::thread_test

@@ -11,7 +11,7 @@
 #include "tests/conformance/files.h"
 #include "tests/support/fresh_seed.h"
 
-namespace dataline::testing {
+namespace dataline::tests::truncation_test {
 namespace {
 
 constexpr int64_t kRows = 96, kRowBytes = 700, kHeaderBytes = 128;
@@ -175,4 +175,4 @@ TEST_F(Truncation, HeldInMemoryIsRefusedAtOpenOrDeliveredWhole) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::truncation_test

@@ -6,6 +6,8 @@ Looked at: what core/ and capi/ define at namespace scope, against each other an
 programs link them. Not: anonymous namespaces, members of classes, functions that are not inline (the linker compares
 those), and what a file in another language or a macro makes.
 
+Files of tests are compiled many at a time (dataline_tests), so that each has a namespace of its own, named as the file is.
+
   check_names.py ROOT
   check_names.py --self-test
 
@@ -100,12 +102,25 @@ def defined_by(head, name_of, line):
             yield name + (f" requires {constraint.group(1)}" if constraint else ""), line
 
 
+def not_its_own(path, lines):
+    """What a file of tests puts into other namespaces than its own."""
+    opened = [(number, name) for number, line in enumerate(lines, 1) for name in re.findall(r"^(?:inline )?namespace ([\w:]+) \{", line)]
+    if not opened:
+        yield f"{path}:1 has no namespace {path.stem} for its tests"
+    for number, name in opened:
+        if name.split("::")[-1] != path.stem:
+            yield f"{path}:{number} opens the namespace {name}, not one of its own, ...::{path.stem}"
+
+
 def check(root):
     places = collections.defaultdict(dict)
-    for path in tree.files(root, {".h", ".hpp", ".cpp"}):
-        for name, line in definitions("\n".join(tree.lines(root, path))):
-            places[name].setdefault(path, line)
     found = []
+    for path in tree.files(root, {".h", ".hpp", ".cpp"}):
+        lines = tree.lines(root, path)
+        for name, line in definitions("\n".join(lines)):
+            places[name].setdefault(path, line)
+        if path.parts[0] == "tests" and path.name.endswith("_test.cpp"):
+            found += not_its_own(path, lines)
     for name, files in sorted(places.items()):
         if len(files) > 1 and any(path.parts[0] in LINKED for path in files):
             found.append(f"{name} is defined in " + " and ".join(f"{path}:{line}" for path, line in sorted(files.items())))
@@ -124,7 +139,7 @@ SELF_TEST = [
     ("two aliases", pair("using Rows = int;", "using Rows = long;"), 1),
     ("two inline functions", pair("inline int twice(int x) { return x * 2; }", "inline int twice(int value) { return value; }"), 1),
     ("overloads", pair("inline int twice(int x) { return x; }", "inline int twice(float x) { return x; }"), 0),
-    ("a test's type", pair("struct Pass {};", "struct Pass {};", "tests/x/a_test.cpp"), 1),
+    ("a test's type", pair("struct Pass {};", "struct Pass {};", "tests/x/a.cpp"), 1),
     ("two programs of their own", {"tests/a.cpp": "namespace dataline {\nstruct A {};\n}", "tests/b.cpp": "namespace dataline {\nstruct A {};\n}"}, 0),
     ("another namespace", pair("struct A {};", "namespace inner {\nstruct A {};\n}"), 0),
     ("anonymous ones", pair("namespace {\nstruct A {};\n}", "struct A {};"), 0),
@@ -134,6 +149,9 @@ SELF_TEST = [
     ("in a text", pair("struct A {};", 'inline const char* text() { return "struct A {"; }'), 0),
     ("a member defined outside", pair("class A { struct Inside; };", "struct A::Inside { int i; };"), 0),
     ("a specialisation", pair("template <class T>\nstruct A {};", "template <>\nstruct A<int> {};"), 0),
+    ("a test in its own namespace", {"tests/a_test.cpp": "namespace dataline::a_test {\nTEST(A, B) {}\n}"}, 0),
+    ("a test in the library's", {"tests/a_test.cpp": "namespace dataline {\nTEST(A, B) {}\n}"}, 1),
+    ("a test in none", {"tests/a_test.cpp": "namespace {\nTEST(A, B) {}\n}"}, 1),
     ("nested names", {"core/a.h": "namespace dataline::capi {\nstruct A {};\n}", "core/b.h": "namespace dataline {\nnamespace capi {\nstruct A {};\n}\n}"}, 1),
 ]
 

@@ -8,7 +8,7 @@
 #include "tests/support/in_child.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::auto_workers_test {
 namespace {
 
 // Runs `body` on one CPU of those that this process may use.
@@ -60,4 +60,4 @@ TEST(AutoWorkers, OnSeveralCpusOneIsLeftToTheTrainer) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::auto_workers_test

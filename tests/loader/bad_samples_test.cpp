@@ -5,7 +5,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::bad_samples_test {
 namespace {
 
 class BadSamples : public ::testing::TestWithParam<const char*> {
@@ -228,4 +228,4 @@ TEST_P(BadSamples, WhatAwaitsALeaseIsNotInTheBooksYet) {
 INSTANTIATE_TEST_SUITE_P(Workers, BadSamples, ::testing::Values("0", "1", "3"));
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::bad_samples_test

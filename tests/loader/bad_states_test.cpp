@@ -7,7 +7,7 @@
 #include "tests/support/job.h"
 #include "tests/support/peak_growth.h"
 
-namespace dataline::testing {
+namespace dataline::tests::bad_states_test {
 namespace {
 
 const Settings kJob = {{"batch_size", "7"}, {"shuffle", "full"}, {"seed", "3"}, {"epochs", "3"}};
@@ -215,4 +215,4 @@ TEST_F(BadStates, StatesOfAnotherJobOrOutsideOfThisOne) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::bad_states_test

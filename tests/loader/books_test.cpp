@@ -6,7 +6,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::books_test {
 namespace {
 
 bool is_bad(int64_t index) { return index % 7 == 2; }
@@ -351,4 +351,4 @@ TEST_P(LoaderBooks, ReadyBatchesAndWaitsAreThoseOfWorkers) {
 INSTANTIATE_TEST_SUITE_P(Workers, LoaderBooks, ::testing::Values("0", "1", "3"));
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::books_test

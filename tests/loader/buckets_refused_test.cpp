@@ -4,7 +4,7 @@
 
 #include "tests/support/sequences.h"
 
-namespace dataline::testing {
+namespace dataline::tests::buckets_refused_test {
 namespace {
 
 TEST(BucketedState, OfOtherEdgesLengthsOrRowsIsRefusedByName) {
@@ -141,4 +141,4 @@ TEST(BadBuckets, WithAnotherOrderOrLengthsOfAnotherCountAreRefused) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::buckets_refused_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/sequences.h"
 
-namespace dataline::testing {
+namespace dataline::tests::buckets_test {
 namespace {
 
 struct Step {
@@ -315,4 +315,4 @@ TEST(BucketedLengths, AreLentUntilTheLoaderIsGone) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::buckets_test

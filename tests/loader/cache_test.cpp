@@ -9,7 +9,7 @@
 #include "tests/support/plan_stages.h"
 #include "tests/support/temp_folder.h"
 
-namespace dataline::testing {
+namespace dataline::tests::cache_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -262,4 +262,4 @@ TEST_F(Cached, AMixKeepsItsSharesAndItsNames) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::cache_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::cancel_test {
 namespace {
 
 constexpr int64_t kSamples = 40, kBatch = 8;
@@ -217,4 +217,4 @@ TEST(Cancel, EndsACallThatLoadsItsBatchItself) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::cancel_test

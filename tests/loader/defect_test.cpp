@@ -7,7 +7,7 @@
 #include "core/batch/slot.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::defect_test {
 namespace {
 
 // Only from within: no call of a host's can bring it about.
@@ -111,4 +111,4 @@ TEST_F(Defect, ASlotThatHoldsAnotherBatchThanTheHeadIsNotDelivered) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::defect_test

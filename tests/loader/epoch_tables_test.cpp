@@ -9,7 +9,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::epoch_tables_test {
 namespace {
 
 constexpr int64_t kSamples = 1000, kRuns = 100;
@@ -157,4 +157,4 @@ TEST(TablesOfAJob, AreThoseOfItsEpochsTheNextBeforeItIsNeededAndNoneBehindTheLas
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::epoch_tables_test

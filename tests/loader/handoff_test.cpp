@@ -14,7 +14,7 @@
 #include "core/loader/pipeline.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::handoff_test {
 namespace {
 
 constexpr int64_t kAMinuteNs = 60'000'000'000;
@@ -217,4 +217,4 @@ TEST(Runs, OfLargeRowsAreShorterSoThatNobodyWaitsLongForTheirEnd) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::handoff_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::indices_test {
 namespace {
 
 // Arrays that are lent, and how often each came back.
@@ -168,4 +168,4 @@ TEST_P(CallersOrder, StatesOfAnEpochUnderTwoOrdersAreBothLoadedUntilTheNextChang
 INSTANTIATE_TEST_SUITE_P(Workers, CallersOrder, ::testing::Values("0", "2"));
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::indices_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace dataline {
+namespace dataline::launcher_test {
 namespace {
 
 using Environment = std::vector<const char*>;
@@ -309,4 +309,4 @@ TEST(Launcher, AutoWithoutAnEnvironmentIsAnErrorThatNamesTheCall) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::launcher_test

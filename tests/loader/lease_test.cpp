@@ -4,7 +4,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::lease_test {
 namespace {
 
 TEST(Leases, AListOfAllBatchesWorksAndNothingIsOverwritten) {
@@ -179,4 +179,4 @@ TEST(Dlpack, ATensorHoldsItsBatchBeyondReleaseAndLoader) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::lease_test

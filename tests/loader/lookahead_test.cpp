@@ -16,7 +16,7 @@
 #include "core/source/host/host.h"
 #include "core/source/source.h"
 
-namespace dataline::testing {
+namespace dataline::lookahead_test {
 namespace {
 
 constexpr int64_t kForEver = -1;
@@ -332,4 +332,4 @@ TEST(Lookahead, EndsSomeRunsAfterUnaskedRecordsAreInMemory) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::lookahead_test

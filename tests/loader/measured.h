@@ -7,7 +7,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 using Metrics = std::unique_ptr<dl_metrics, Destroy<dl_metrics, dl_metrics_destroy>>;
 
@@ -65,4 +65,4 @@ inline std::vector<dl_stall> stalls_of(const Metrics& metrics) {
   return stalls;
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -9,7 +9,7 @@
 
 #include "tests/loader/measured.h"
 
-namespace dataline::testing {
+namespace dataline::tests::metrics_test {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
@@ -287,4 +287,4 @@ TEST(MetricsText, TooLittleRoomSaysHowMuchIsNeededAndWritesNothing) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::metrics_test

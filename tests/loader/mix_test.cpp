@@ -6,7 +6,7 @@
 #include "core/transform/mix/mix.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::mix_test {
 namespace {
 
 constexpr int64_t kHeight = 6, kWidth = 10, kElements = 3 * kHeight * kWidth, kClasses = 5;
@@ -248,4 +248,4 @@ TEST(MixGrammar, RefusesWhatCannotBeMixedWithAColumn) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::mix_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 struct PartSpec {
   const char* name;
@@ -96,4 +96,4 @@ inline const Settings kWindowJob = {
     {"global_batch_size", "12"}, {"shuffle", "window"},  {"seed", "3"}, {"epochs", "3"},
     {"shuffle_block", "40"},     {"shuffle_blocks", "4"}};
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -5,7 +5,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::order_test {
 namespace {
 
 std::vector<uint64_t> range(uint64_t begin, uint64_t end) {
@@ -146,4 +146,4 @@ TEST_P(LoaderOrder, TwoNamesOfOneThingThatContradictAreToldAsTheyWereGiven) {
 INSTANTIATE_TEST_SUITE_P(Workers, LoaderOrder, ::testing::Values("0", "1", "2", "3", "8"));
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::order_test

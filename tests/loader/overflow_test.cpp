@@ -9,7 +9,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::overflow_test {
 namespace {
 
 constexpr int32_t kOverflow = DL_MEMORY_OVERFLOW;
@@ -182,4 +182,4 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Overflow,
                          [](const auto& shape) { return std::string(shape.param.name); });
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::overflow_test

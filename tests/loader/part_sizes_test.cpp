@@ -6,7 +6,7 @@
 
 #include "tests/loader/transformed_parts.h"
 
-namespace dataline::testing {
+namespace dataline::tests::part_sizes_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -138,4 +138,4 @@ TEST(PartSizes, MixedBatchesAndWhatNeedsOneSizeAreRefused) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::part_sizes_test

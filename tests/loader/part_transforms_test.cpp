@@ -5,7 +5,7 @@
 
 #include "tests/loader/transformed_parts.h"
 
-namespace dataline::testing {
+namespace dataline::tests::part_transforms_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -278,4 +278,4 @@ TEST(PartTransforms, AThousandDifferentOnesAreTakenAndOneMoreIsRefused) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::part_transforms_test

@@ -6,7 +6,7 @@
 #include "tests/loader/mixes.h"
 #include "tests/support/sweep_stride.h"
 
-namespace dataline::testing {
+namespace dataline::tests::parts_refused_test {
 namespace {
 
 TEST(LoaderMix, AStateOfOtherPartsIsRefusedByPart) {
@@ -143,4 +143,4 @@ TEST(LoaderMix, AMillionPartsOpenInTimeThatGrowsWithTheirNumber) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::parts_refused_test

@@ -6,7 +6,7 @@
 
 #include "tests/loader/mixes.h"
 
-namespace dataline::testing {
+namespace dataline::tests::parts_steps_test {
 namespace {
 
 const Settings kSteps = with(kJob, {{"homogeneous", "batch"}});
@@ -153,4 +153,4 @@ TEST(LoaderMixSteps, AStandInIsOfTheSamePart) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::parts_steps_test

@@ -8,7 +8,7 @@
 
 #include "tests/loader/mixes.h"
 
-namespace dataline::testing {
+namespace dataline::tests::parts_test {
 namespace {
 
 TEST(LoaderMix, ABatchNamesPartAndIndexOfEachRow) {
@@ -247,4 +247,4 @@ TEST(LoaderMix, ABadSampleIsNamedByItsPartAndAStandInIsOfTheSamePart) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::parts_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::position_test {
 namespace {
 
 const Settings kJob = {{"batch_size", "7"}, {"shuffle", "full"}, {"seed", "3"}, {"epochs", "3"}};
@@ -347,4 +347,4 @@ TEST(LoaderIndices, BorrowedArraysAreGivenBackOnceWhenNothingNeedsThem) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::position_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::reader_test {
 namespace {
 
 bool cancelled(const dl_reader_request* request) {
@@ -243,4 +243,4 @@ TEST(Reader, ASampleByItselfIsReadForTheFirstPlaceOfAnEpochAndAHeaderForNone) {
 INSTANTIATE_TEST_SUITE_P(Workers, LoaderReader, ::testing::Values("0", "1", "3"));
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::reader_test

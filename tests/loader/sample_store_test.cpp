@@ -14,7 +14,7 @@
 #include "tests/support/in_child.h"
 #include "tests/support/temp_folder.h"
 
-namespace dataline {
+namespace dataline::sample_store_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -376,4 +376,4 @@ TEST_F(SampleStoreTest, WithoutABudgetATenthOfTheDiskStaysFree) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::sample_store_test

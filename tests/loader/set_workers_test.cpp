@@ -7,7 +7,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::set_workers_test {
 namespace {
 
 const Settings kJob = {{"batch_size", "7"}, {"shuffle", "full"}, {"seed", "3"}, {"epochs", "3"}};
@@ -125,4 +125,4 @@ TEST(SetWorkers, EndsWhileWorkersAreParked) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::set_workers_test

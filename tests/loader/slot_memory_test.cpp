@@ -12,7 +12,7 @@
 #include "tests/support/job.h"
 #include "tests/support/peak_growth.h"
 
-namespace dataline::testing {
+namespace dataline::tests::slot_memory_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -212,4 +212,4 @@ TEST(SlotMemory, BeyondAnyMachineIsRefusedAndNoBudgetIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::slot_memory_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::stand_in_test {
 namespace {
 
 const std::set<int64_t> kBad = {3, 11, 12};
@@ -141,4 +141,4 @@ TEST_P(StandIns, AreLookedForSixteenTimes) {
 INSTANTIATE_TEST_SUITE_P(Workers, StandIns, ::testing::Values("0", "1", "3"));
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::stand_in_test

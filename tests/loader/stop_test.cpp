@@ -11,7 +11,7 @@
 #include "tests/support/in_child.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::stop_test {
 namespace {
 
 // ThreadSanitizer ends a forked child that starts a thread.
@@ -249,4 +249,4 @@ TEST(Stop, DestroyWithBatchesInEveryState) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::stop_test

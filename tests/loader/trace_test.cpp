@@ -10,7 +10,7 @@
 #include "tests/loader/measured.h"
 #include "tests/support/temp_folder.h"
 
-namespace dataline::testing {
+namespace dataline::tests::trace_test {
 namespace {
 
 std::string contents(const std::string& path) {
@@ -207,4 +207,4 @@ TEST(Trace, TheBytesDeliveredAreTheSameWithAndWithout) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::trace_test

@@ -11,7 +11,7 @@
 
 #include "tests/loader/mixes.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // `count` images [side, side], all of different pixels, with labels: sample i has label i % 4.
 struct Images {
@@ -159,4 +159,4 @@ inline Dataset transformed(const Dataset& part, const std::string& transform) {
   return Images::of(dtype, shape, pixels.data(), labels);
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -13,7 +13,7 @@
 #include "core/memory/machine_limits.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::tune_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -204,4 +204,4 @@ TEST(TuneState, AHintOfALargerMachineIsCutAndOneForAnUntunedLoaderIgnored) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::tune_test

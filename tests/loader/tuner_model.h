@@ -14,7 +14,7 @@
 
 #include "core/loader/tuning/tuner.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // Times in milliseconds.
 struct Model {
@@ -130,4 +130,4 @@ class ModelJob {
   std::vector<std::string> said_;
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

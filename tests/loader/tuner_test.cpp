@@ -10,7 +10,7 @@
 #include "tests/loader/tuner_model.h"
 #include "tests/support/sweep_stride.h"
 
-namespace dataline::testing {
+namespace dataline::tests::tuner_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -218,4 +218,4 @@ TEST(Tuner, EveryTextFitsTheStructThatTellsIt) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::tuner_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::work_test {
 namespace {
 
 constexpr int64_t kHour = 3'600'000'000'000;
@@ -143,4 +143,4 @@ TEST(DatasetRead, SaysWhatIsWrongWithTheIndexOrTheSample) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::work_test

@@ -13,7 +13,7 @@
 #include "core/memory/pages.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::advice_test {
 namespace {
 
 using Pieces =
@@ -21,17 +21,17 @@ using Pieces =
 Pieces asked_for;
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::advice_test
 
 // Stands before the C library's own.
 extern "C" int posix_fadvise(int fd, off_t offset, off_t bytes, int advice) noexcept {
   static auto* const real =
       reinterpret_cast<int (*)(int, off_t, off_t, int)>(dlsym(RTLD_NEXT, "posix_fadvise"));
-  if (advice == POSIX_FADV_WILLNEED) dataline::asked_for.emplace_back(offset, bytes);
+  if (advice == POSIX_FADV_WILLNEED) dataline::advice_test::asked_for.emplace_back(offset, bytes);
   return real(fd, offset, bytes, advice);
 }
 
-namespace dataline {
+namespace dataline::advice_test {
 namespace {
 
 using testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST_F(Advice, OfNothingOrOfWhatTheFileDoesNotHaveAsksForNothing) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::advice_test

@@ -10,7 +10,7 @@
 #include "tests/memory/open_files.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::atomic_file_test {
 namespace {
 
 constexpr int kNames = 101;  // that are tried: .new0 to .new100
@@ -74,4 +74,4 @@ TEST(AtomicFile, ADirectoryThatIsNotThereIsToldWithTheFirstName) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::atomic_file_test

@@ -11,7 +11,7 @@
 #include "core/memory/machine_limits.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::cpus_test {
 namespace {
 
 class CgroupCpus : public ::testing::Test {
@@ -120,4 +120,4 @@ TEST(Cpus, OfThisProcessAreAtLeastOneAndNoMoreThanTheMachines) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::cpus_test

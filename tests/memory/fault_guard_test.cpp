@@ -25,7 +25,7 @@ extern "C" void* mmap(void* begin, size_t bytes, int protection, int flags, int 
   return real(begin, bytes, protection, flags, fd, offset);
 }
 
-namespace dataline {
+namespace dataline::fault_guard_test {
 namespace {
 
 constexpr int64_t kPages = 4;
@@ -110,4 +110,4 @@ TEST_F(GuardedMap, HealingWorksWithDescriptorZeroToo) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::fault_guard_test

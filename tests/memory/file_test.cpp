@@ -10,7 +10,7 @@
 
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::file_test {
 namespace {
 
 constexpr uint32_t kOnADisk = 8;  // a major device number
@@ -126,4 +126,4 @@ TEST(FileError, TellsWhatIsTheMachinesFromWhatIsTheDatas) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::file_test

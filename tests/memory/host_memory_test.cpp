@@ -10,7 +10,7 @@
 
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::host_memory_test {
 namespace {
 
 using testing::AllOf;
@@ -245,4 +245,4 @@ TEST(HostMemory, MovingABlockReleasesWhatTheTargetHeldOnce) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::host_memory_test

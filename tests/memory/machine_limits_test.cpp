@@ -6,7 +6,7 @@
 
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::machine_limits_test {
 namespace {
 
 // A machine of 16 GiB whose /proc and /sys the test writes.
@@ -178,4 +178,4 @@ TEST_F(MachineLimits, ThreadsAreBoundByTheUsersProcessesAndAddressSpaceToo) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::machine_limits_test

@@ -11,7 +11,7 @@
 #include "core/memory/pages.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::mapped_file_cold_test {
 namespace {
 
 constexpr int64_t kFileBytes = 8 << 20;
@@ -73,4 +73,4 @@ TEST_F(ColdFile, WhatIsAdvisedIsTheExactRange) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mapped_file_cold_test

@@ -12,7 +12,7 @@
 #include "core/memory/pages.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::mapped_file_faults_test {
 namespace {
 
 using testing::HasSubstr;
@@ -163,4 +163,4 @@ TEST_F(ShrunkFile, AFileThatGrowsIsNeverTakenForOneThatWasModifiedInPlace) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mapped_file_faults_test

@@ -13,7 +13,7 @@
 #include "core/memory/mapped_file.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::mapped_file_open_test {
 namespace {
 
 using testing::AllOf;
@@ -203,4 +203,4 @@ TEST(MappedFileOpen, RefusedFilesLeaveNoDescriptors) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mapped_file_open_test

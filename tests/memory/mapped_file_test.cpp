@@ -13,7 +13,7 @@
 #include "core/memory/pages.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::mapped_file_test {
 namespace {
 
 using testing::HasSubstr;
@@ -234,4 +234,4 @@ TEST(MappedFile, FromBlockIsAFileInMemory) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mapped_file_test

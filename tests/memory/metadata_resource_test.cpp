@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace dataline {
+namespace dataline::metadata_resource_test {
 namespace {
 
 TEST(MetadataResource, ContainersAreCountedInTheirHostMemory) {
@@ -69,4 +69,4 @@ TEST(MetadataResource, HostAllocatorSeesTheKind) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::metadata_resource_test

@@ -10,7 +10,7 @@
 #include "tests/memory/open_files.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::open_directory_test {
 namespace {
 
 constexpr size_t kLongestShown = 288;  // names up to here stand whole in messages
@@ -64,4 +64,4 @@ TEST(OpenDirectory, WhatIsNotThereOrLeadsOutTakesNoDescriptor) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::open_directory_test

@@ -17,7 +17,7 @@
 
 #include "tests/support/in_child.h"
 
-namespace dataline {
+namespace dataline::pages_test {
 namespace {
 
 int64_t resident_bytes() {
@@ -160,4 +160,4 @@ TEST(Pages, AddressSpaceTakesAPageForATouchedByteAndGivesDiscardedPagesBack) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::pages_test

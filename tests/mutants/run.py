@@ -57,14 +57,14 @@ endif()
 """
     if name != "tests/CMakeLists.txt":
         return data
-    before = b"LIBRARIES ${TEST_LIBRARIES} GTest::gmock_main)"
-    after = b"LIBRARIES ${TEST_LIBRARIES} GTest::gmock_main mutants_reach)"
+    before = b"target_link_libraries(${name} PRIVATE tests_main)"
+    after = b"target_link_libraries(${name} PRIVATE tests_main mutants_reach)"
     library = b"""
 add_library(mutants_reach OBJECT mutants/reach.cpp)
 target_link_libraries(mutants_reach PRIVATE dataline_compile GTest::gtest)
 """
     if data.count(before) != 1:
-        raise SystemExit("tests/CMakeLists.txt: the line of dataline_test() that links gmock_main is not there")
+        raise SystemExit("tests/CMakeLists.txt: the line of dataline_gtest_program() that links tests_main is not there")
     return data.replace(before, after).replace(b"find_package(rapidcheck", library + b"find_package(rapidcheck", 1)
 
 

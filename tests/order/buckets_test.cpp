@@ -14,7 +14,7 @@
 
 #include "core/base/random.h"
 
-namespace dataline {
+namespace dataline::buckets_test {
 namespace {
 
 using testing::ElementsAre;
@@ -267,4 +267,4 @@ TEST(BucketOrder, OfNoSamplesHasNoSteps) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::buckets_test

@@ -13,7 +13,7 @@
 #include "tests/order/mix_support.h"
 #include "tests/order/window_support.h"
 
-namespace dataline {
+namespace dataline::mix_golden_test {
 namespace {
 
 using Rows = std::vector<std::pair<int64_t, int64_t>>;  // part and index
@@ -129,4 +129,4 @@ TEST(MixGolden, TheJsonHasTheSameOrders) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mix_golden_test

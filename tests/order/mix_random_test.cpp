@@ -10,7 +10,7 @@
 #include "tests/order/mix_support.h"
 #include "tests/order/window_support.h"
 
-namespace dataline {
+namespace dataline::mix_random_test {
 namespace {
 
 constexpr uint64_t kMixes = kSlowBuild ? 40 : 200;
@@ -129,4 +129,4 @@ TEST(MixRandom, EachPassHasEachSampleOnceAndEachBlockIsFoundInTime) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mix_random_test

@@ -8,7 +8,7 @@
 
 #include "tests/order/mix_support.h"
 
-namespace dataline {
+namespace dataline::mix_steps_test {
 namespace {
 
 TEST(MixRepeats, HomogeneousStepsAreOfOnePartAndHoldTheSamplesOfAnEpoch) {
@@ -69,4 +69,4 @@ TEST(MixRepeats, HomogeneousStepsBeginEachPartAtAWholeStep) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mix_steps_test

@@ -12,7 +12,7 @@
 
 #include "tests/order/mix_support.h"
 
-namespace dataline {
+namespace dataline::mix_test {
 namespace {
 
 constexpr int64_t kPeriod = int64_t{1} << kMixSlotBits;
@@ -316,4 +316,4 @@ TEST(MixWeights, AtPeriodsTheSharesAreAsNearAsTheGreedyIndexBringsThem) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mix_test

@@ -11,7 +11,7 @@
 #include "tests/order/mix_support.h"
 #include "tests/order/window_support.h"
 
-namespace dataline {
+namespace dataline::mix_windows_test {
 namespace {
 
 // Of three parts: blocks of 50, of uneven, and so few that they may all be open.
@@ -366,4 +366,4 @@ TEST(MixReadAhead, OfVeryManyPartsRecordsAreRequestedOneByOne) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mix_windows_test

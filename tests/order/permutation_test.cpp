@@ -12,7 +12,7 @@
 #include "core/order/orders.h"
 #include "tests/order/order_support.h"
 
-namespace dataline {
+namespace dataline::permutation_test {
 namespace {
 
 TEST(Simd, TheBestTargetHasANameAndIsRunnable) {
@@ -241,4 +241,4 @@ TEST(FisherYates, SlotsAlreadyPassedAreFinal) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::permutation_test

@@ -9,7 +9,7 @@
 
 #include "core/base/random.h"
 
-namespace dataline {
+namespace dataline::shapes_test {
 namespace {
 
 const std::vector<ImageBucket> kShapes = {{32, 48}, {40, 40}, {48, 32}};
@@ -66,4 +66,4 @@ TEST(SameAspect, IsThatOfMultiplesAlone) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::shapes_test

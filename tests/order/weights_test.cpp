@@ -11,7 +11,7 @@
 #include "core/order/orders.h"
 #include "tests/order/order_support.h"
 
-namespace dataline {
+namespace dataline::weights_test {
 namespace {
 
 OrderSpec weighted_spec(const std::vector<double>& weights, bool replacement, int64_t draws,
@@ -230,4 +230,4 @@ TEST(Race, EqualWeightsShuffleWithoutATrace) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::weights_test

@@ -12,7 +12,7 @@
 #include "core/order/feistel.h"
 #include "tests/order/window_support.h"
 
-namespace dataline {
+namespace dataline::window_statistics_test {
 namespace {
 
 // Windows may have a few samples only, and sets a few blocks: where two blocks come in an epoch, over many epochs.
@@ -166,4 +166,4 @@ TEST(WindowStatistics, LabelsOfASortedSetAreAsMixedAsInAFullShuffle) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::window_statistics_test

@@ -11,7 +11,7 @@
 #include "core/order/orders.h"
 #include "tests/order/window_support.h"
 
-namespace dataline {
+namespace dataline::window_test {
 namespace {
 
 int64_t block_of(const std::vector<int64_t>& ends, int64_t sample) {
@@ -230,4 +230,4 @@ TEST(WindowReadAhead, OrdersWithoutBlocksAskForNone) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::window_test

@@ -8,7 +8,7 @@
 #include "tests/source/source_support.h"
 #include "tests/source/tar/tar_files.h"
 
-namespace dataline {
+namespace dataline::blocks_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -139,4 +139,4 @@ TEST(Blocks, AMillionShardsAndABillionSamplesAreCutAtOnce) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::blocks_test

@@ -13,7 +13,7 @@
 #include "tests/source/gzip_files.h"
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::compressed_file_test {
 namespace {
 
 using testing::HasSubstr;
@@ -139,4 +139,4 @@ TEST_F(CompressedFile, TheLimitOfMemoryIsKept) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::compressed_file_test

@@ -15,7 +15,7 @@
 #include "tests/source/image_sets/image_set_files.h"
 #include "tests/source/tokens/token_files.h"
 
-namespace dataline {
+namespace dataline::detect_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -195,4 +195,4 @@ TEST_F(DetectTest, BarePathsOpenWithTheFormatFound) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::detect_test

@@ -12,7 +12,7 @@
 #include "core/source/open.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::flat_file_faults_test {
 namespace {
 
 using testing::AllOf;
@@ -152,4 +152,4 @@ TEST_F(ShrunkSource, ColdRunsOutliveAFileThatIsCutAndRestoredUnderThem) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::flat_file_faults_test

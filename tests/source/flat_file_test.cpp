@@ -10,7 +10,7 @@
 
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::flat_file_test {
 namespace {
 
 using testing::AllOf;
@@ -271,4 +271,4 @@ TEST(FlatFile, WorkersShareASource) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::flat_file_test

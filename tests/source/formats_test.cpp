@@ -10,7 +10,7 @@
 
 #include "core/base/text.h"
 
-namespace dataline {
+namespace dataline::formats_test {
 namespace {
 
 std::string uri_of(const Format& format, const std::string& keys) {
@@ -74,4 +74,4 @@ TEST(Formats, KeysTakeTheirWordsAndNoOthers) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::formats_test

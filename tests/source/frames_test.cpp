@@ -11,7 +11,7 @@
 
 #include "tests/source/frame_files.h"
 
-namespace dataline {
+namespace dataline::frames_test {
 namespace {
 
 using testing::HasSubstr;
@@ -117,4 +117,4 @@ TEST(FrameBound, IsWhatTheFormatsCanDo) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::frames_test

@@ -11,7 +11,7 @@
 #include "tests/source/gzip_files.h"
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::gzip_test {
 namespace {
 
 using testing::HasSubstr;
@@ -241,4 +241,4 @@ TEST(GzipWithout, LibdeflateTheBuildOptionIsNamed) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::gzip_test

@@ -12,7 +12,7 @@
 #include "tests/source/arrow/arrow_files.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::null_masks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -162,4 +162,4 @@ TEST_F(NullMask, PlacesAndBlocksAreThoseOfTheValues) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::null_masks_test

@@ -18,7 +18,7 @@
 #include "tests/support/peak_growth.h"
 #include "tests/support/uri_escape.h"
 
-namespace dataline {
+namespace dataline::open_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -375,4 +375,4 @@ TEST_F(OpenTest, AxesLettersMustMatchTheDims) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::open_test

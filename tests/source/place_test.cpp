@@ -9,7 +9,7 @@
 #include "tests/source/composed/compose_support.h"
 #include "tests/source/tar/tar_files.h"
 
-namespace dataline {
+namespace dataline::place_test {
 namespace {
 
 class Places : public testing::Test {
@@ -116,4 +116,4 @@ TEST_F(Places, OfALongPathTheEndIsKeptWithinTheBoundAndWithoutHalfACharacter) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::place_test

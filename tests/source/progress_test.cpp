@@ -28,7 +28,7 @@ extern "C" int clock_gettime(clockid_t clock, timespec* now) noexcept {
   return 0;
 }
 
-namespace dataline {
+namespace dataline::progress_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -147,4 +147,4 @@ TEST_F(Progress, ASetThatOpensAtOnceSaysNothing) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::progress_test

@@ -14,7 +14,7 @@
 #include "tests/source/tokens/token_files.h"
 #include "tests/support/peak_growth.h"
 
-namespace dataline {
+namespace dataline::scale_test {
 namespace {
 
 constexpr int64_t kBillion = 1'000'000'000;
@@ -96,4 +96,4 @@ TEST(Scale, AHundredThousandPartsAreFoundWithoutALoopOverThem) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::scale_test

@@ -9,7 +9,7 @@
 #include "tests/source/tar/tar_files.h"
 #include "tests/support/peak_growth.h"
 
-namespace dataline {
+namespace dataline::shard_ranges_test {
 namespace {
 
 using testing::ElementsAre;
@@ -124,4 +124,4 @@ TEST_F(ShardsTest, ShardsMustAgreeOnTheirFields) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::shard_ranges_test

@@ -9,7 +9,7 @@
 #include "core/source/uri.h"
 #include "tests/support/uri_escape.h"
 
-namespace dataline {
+namespace dataline::uri_property_test {
 namespace {
 
 // Any bytes but NUL, with those that mean something in a URI made common.
@@ -56,4 +56,4 @@ RC_GTEST_PROP(ParseUri, AnyTextGivesAResultOrAColumnInsideIt, ()) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::uri_property_test

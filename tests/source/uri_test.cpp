@@ -12,7 +12,7 @@
 #include "tests/source/source_support.h"
 #include "tests/support/peak_growth.h"
 
-namespace dataline {
+namespace dataline::uri_test {
 namespace {
 
 Uri parsed(std::string_view text) {
@@ -261,4 +261,4 @@ INSTANTIATE_TEST_SUITE_P(Table, BadRecordFields,
                                          BadUri{"raw:a?fields=x:u8[-1]", 14, "expected name:dtype"}));
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::uri_test

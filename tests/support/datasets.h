@@ -11,7 +11,7 @@
 
 #include "tests/support/handles.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // `shape` and `data` are borrowed, here and below.
 inline dl_array array_of(const char* name, int32_t dtype, const std::vector<int64_t>& shape,
@@ -118,4 +118,4 @@ struct TestReader {
   }
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <iterator>
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 inline constexpr bool kMallocIsOurs = false;
@@ -69,11 +69,11 @@ inline void count_given(void* memory) {
   }
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__GLIBC__)
 
-namespace hook = dataline::testing;
+namespace hook = dataline::tests;
 
 extern "C" {
 void* __libc_malloc(size_t);

@@ -10,7 +10,7 @@
 
 #include "capi/dataline.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // The n-th allocation fails, counted from arm(); `forever`: all after it too. Negative: none.
 inline std::atomic<int64_t> countdown{-1};
@@ -60,17 +60,17 @@ struct CountingAllocator {
   }
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests
 
 void* operator new(size_t bytes) {
-  void* memory = dataline::testing::fails_now() ? nullptr : std::malloc(bytes);
+  void* memory = dataline::tests::fails_now() ? nullptr : std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
-  dataline::testing::live_blocks.fetch_add(1);
+  dataline::tests::live_blocks.fetch_add(1);
   return memory;
 }
 void* operator new[](size_t bytes) { return operator new(bytes); }
 void operator delete(void* memory) noexcept {
-  if (memory != nullptr) dataline::testing::live_blocks.fetch_sub(1);
+  if (memory != nullptr) dataline::tests::live_blocks.fetch_sub(1);
   std::free(memory);
 }
 void operator delete[](void* memory) noexcept { operator delete(memory); }

@@ -21,7 +21,7 @@
 #define MADV_POPULATE_READ 22  // Linux 5.14, absent from older C libraries
 #endif
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 struct FileFaults {
   std::function<int(int64_t offset)> pread_errno;   // what a pread fails with; 0: it does not
@@ -44,13 +44,13 @@ Function* next_function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests
 
 extern "C" {
 
 ssize_t pread(int fd, void* out, size_t bytes, off_t offset) {
-  static auto* const real = dataline::testing::next_function<ssize_t(int, void*, size_t, off_t)>("pread");
-  const dataline::testing::FileFaults& faults = dataline::testing::file_faults;
+  static auto* const real = dataline::tests::next_function<ssize_t(int, void*, size_t, off_t)>("pread");
+  const dataline::tests::FileFaults& faults = dataline::tests::file_faults;
   const int failure = faults.pread_errno ? faults.pread_errno(offset) : 0;
   if (failure != 0) {
     errno = failure;
@@ -60,7 +60,7 @@ ssize_t pread(int fd, void* out, size_t bytes, off_t offset) {
 }
 
 static int open_or_fail(int directory, const char* path, int flags, mode_t mode) {
-  const dataline::testing::FileFaults& faults = dataline::testing::file_faults;
+  const dataline::tests::FileFaults& faults = dataline::tests::file_faults;
   const int failure = faults.open_errno ? faults.open_errno(path) : 0;
   if (failure == 0) return static_cast<int>(syscall(SYS_openat, directory, path, flags, mode));
   errno = failure;
@@ -84,8 +84,8 @@ int open(const char* path, int flags, ...) {
 }
 
 int fstat(int fd, struct stat* out) noexcept {
-  static auto* const real = dataline::testing::next_function<int(int, struct stat*)>("fstat");
-  const dataline::testing::FileFaults& faults = dataline::testing::file_faults;
+  static auto* const real = dataline::tests::next_function<int(int, struct stat*)>("fstat");
+  const dataline::tests::FileFaults& faults = dataline::tests::file_faults;
   const int failure = faults.fstat_errno ? faults.fstat_errno() : 0;
   if (failure == 0) return real(fd, out);
   errno = failure;
@@ -93,9 +93,9 @@ int fstat(int fd, struct stat* out) noexcept {
 }
 
 int madvise(void* begin, size_t bytes, int advice) noexcept {
-  static auto* const real = dataline::testing::next_function<int(void*, size_t, int)>("madvise");
+  static auto* const real = dataline::tests::next_function<int(void*, size_t, int)>("madvise");
   if (advice != MADV_POPULATE_READ) return real(begin, bytes, advice);
-  const dataline::testing::FileFaults& faults = dataline::testing::file_faults;
+  const dataline::tests::FileFaults& faults = dataline::tests::file_faults;
   if (faults.before_populate) faults.before_populate();
   int failure = faults.populate_errno ? faults.populate_errno() : 0;
   if (failure == 0 && real(begin, bytes, advice) != 0) failure = errno;
@@ -105,9 +105,9 @@ int madvise(void* begin, size_t bytes, int advice) noexcept {
 }
 
 int mincore(void* begin, size_t bytes, unsigned char* pages) noexcept {
-  static auto* const real = dataline::testing::next_function<int(void*, size_t, unsigned char*)>("mincore");
+  static auto* const real = dataline::tests::next_function<int(void*, size_t, unsigned char*)>("mincore");
   const int result = real(begin, bytes, pages);
-  if (result == 0 && dataline::testing::file_faults.nothing_is_resident) pages[0] = 0;
+  if (result == 0 && dataline::tests::file_faults.nothing_is_resident) pages[0] = 0;
   return result;
 }
 

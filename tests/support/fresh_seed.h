@@ -9,7 +9,7 @@
 
 #include "core/base/random.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 inline uint64_t fresh_seed() {
   const char* given = std::getenv("DATALINE_SEED");
@@ -37,4 +37,4 @@ class Draws {
   uint64_t key_, count_ = 0;
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

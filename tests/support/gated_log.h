@@ -11,7 +11,7 @@
 
 #include "capi/dataline.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 class GatedLog {
  public:
@@ -56,4 +56,4 @@ class GatedLog {
   bool open_ = false;
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -11,7 +11,7 @@
 
 #include "capi/dataline.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
@@ -45,4 +45,4 @@ inline Options make_options(const Settings& settings = {}) {
   return Options(options);
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

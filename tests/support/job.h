@@ -10,7 +10,7 @@
 
 #include "tests/support/datasets.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 inline Loader make_loader(const Dataset& dataset, const Settings& settings = {}) {
   Error error;
@@ -107,4 +107,4 @@ inline dl_stats stats_of(const Loader& loader) {
   return stats;
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -10,7 +10,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 struct Stage {
   std::string field, text;
@@ -35,4 +35,4 @@ inline std::vector<Stage> plan_of(const Loader& loader) {
   return stages;
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -8,7 +8,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 constexpr int32_t kPadItem = -7;
 
@@ -58,4 +58,4 @@ inline Loader with_lengths(const Dataset& dataset, const std::vector<int64_t>& l
   return Loader(loader);
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -9,7 +9,7 @@
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/twin.h"
 
-namespace dataline::testing {
+namespace dataline::tests::affine_test {
 namespace {
 
 const std::vector<double> kImagenetMean = {0.485, 0.456, 0.406}, kImagenetStd = {0.229, 0.224, 0.225};
@@ -214,4 +214,4 @@ TEST(Rows, HowRowsLieChangesNothing) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::affine_test

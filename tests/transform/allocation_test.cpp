@@ -26,7 +26,7 @@ std::atomic<int64_t> allocations{0};
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
-namespace dataline::testing {
+namespace dataline::tests::allocation_test {
 namespace {
 
 struct Work {
@@ -101,4 +101,4 @@ TEST(Allocation, DecodingAllocatesNothingOfOurs) {
 #endif
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::allocation_test

@@ -8,7 +8,7 @@
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/twin.h"
 
-namespace dataline::testing {
+namespace dataline::tests::cast_test {
 namespace {
 
 class CastPairs : public ::testing::TestWithParam<DType> {};
@@ -158,4 +158,4 @@ TEST(Cast, ChainsRoundOnceForEachStep) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::cast_test

@@ -5,7 +5,7 @@
 #include "core/transform/transform.h"
 #include "tests/transform/support/runner.h"
 
-namespace dataline::testing {
+namespace dataline::tests::copy_test {
 namespace {
 
 std::vector<std::vector<std::byte>> rows_of(int64_t count, int64_t bytes) {
@@ -189,4 +189,4 @@ TEST(Ragged, ElementWorkKeepsLengthsAndScalesTheShare) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::copy_test

@@ -9,7 +9,7 @@
 #include "core/transform/transform.h"
 #include "tests/transform/support/field_text.h"
 
-namespace dataline {
+namespace dataline::fields_test {
 namespace {
 
 Result<CompiledTransforms> compile(std::string_view text, std::vector<std::string_view> fields) {
@@ -72,4 +72,4 @@ TEST(Fields, WrongOnesAreErrorsThatListThem) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::fields_test

@@ -9,7 +9,7 @@
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/twin.h"
 
-namespace dataline::testing {
+namespace dataline::tests::fusion_test {
 namespace {
 
 RC_GTEST_PROP(Fusion, APipelineEqualsItsOperatorsOneAtATime, ()) {
@@ -58,4 +58,4 @@ RC_GTEST_PROP(Fusion, PlacesOfRowsChangeNothing, ()) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::fusion_test

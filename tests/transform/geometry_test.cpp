@@ -8,7 +8,7 @@
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/twin.h"
 
-namespace dataline::testing {
+namespace dataline::tests::geometry_test {
 namespace {
 
 struct Shape {
@@ -235,4 +235,4 @@ TEST(Draws, CropPlacesAndFlipsAreUniform) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::geometry_test

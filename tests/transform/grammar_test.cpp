@@ -6,7 +6,7 @@
 
 #include "tests/support/peak_growth.h"
 
-namespace dataline {
+namespace dataline::grammar_test {
 namespace {
 
 std::string written(const Value& value) {
@@ -260,4 +260,4 @@ TEST(Grammar, ShortTextsOfAllMarksNeverFallThrough) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::grammar_test

@@ -13,7 +13,7 @@
 #include "core/transform/elements/convert.h"
 #include "tests/transform/support/runner.h"
 
-namespace dataline::testing {
+namespace dataline::tests::mix_test {
 namespace {
 
 // The regularized incomplete beta function I_x(a, a) for x <= 1/2, by its power series (DLMF 8.17.7), and the
@@ -244,4 +244,4 @@ TEST(MixRows, NoRowsAndNoBytesAreFine) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::mix_test

@@ -9,7 +9,7 @@
 #include "core/transform/transform.h"
 #include "tests/transform/support/field_text.h"
 
-namespace dataline {
+namespace dataline::operators_test {
 namespace {
 
 struct Fit {
@@ -335,4 +335,4 @@ TEST(Table, EveryOperatorIsDescribedAndCompilesByItsName) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::operators_test

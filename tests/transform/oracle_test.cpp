@@ -8,7 +8,7 @@
 
 #include "tests/transform/support/runner.h"
 
-namespace dataline::testing {
+namespace dataline::tests::oracle_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -116,4 +116,4 @@ TEST(NumPy, AgreesOnCastsWhereItsRuleIsTheSame) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::oracle_test

@@ -5,7 +5,7 @@
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/twin.h"
 
-namespace dataline::testing {
+namespace dataline::tests::shape_test {
 namespace {
 
 void expect_on_all_targets(const std::string& text, const Tensor& in, const Tensor& expected) {
@@ -204,4 +204,4 @@ TEST(OneHot, ALabelOutOfRangeFailsItsRowNamingTheValue) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::shape_test

@@ -9,7 +9,7 @@
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/tail_twin.h"
 
-namespace dataline::testing {
+namespace dataline::tests::split_property_test {
 namespace {
 
 RC_GTEST_PROP(Split, HostPartGeometryAndTailMakeWhatTheProgramMakes, ()) {
@@ -47,4 +47,4 @@ RC_GTEST_PROP(Split, HostPartGeometryAndTailMakeWhatTheProgramMakes, ()) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::split_property_test

@@ -10,7 +10,7 @@
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/tail_twin.h"
 
-namespace dataline::testing {
+namespace dataline::tests::split_test {
 namespace {
 
 std::optional<DeviceSplit> split_one(std::string_view text, const Field& field) {
@@ -172,4 +172,4 @@ TEST(Split, WhatNoDeviceRunsStaysWhole) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::split_test

@@ -13,7 +13,7 @@
 #include "core/memory/windows/system.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::files_test {
 namespace {
 
 OpenContext context(IoMode io) {
@@ -214,4 +214,4 @@ TEST(WindowsFiles, OneFileHasOneIdentityUnderEveryName) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::files_test

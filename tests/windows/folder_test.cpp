@@ -8,7 +8,7 @@
 
 #include "tests/conformance/files.h"
 
-namespace dataline::testing {
+namespace dataline::tests::folder_test {
 namespace {
 
 std::vector<std::string> samples(const std::string& uri) {
@@ -49,4 +49,4 @@ TEST(WindowsFolder, SamplesAreInTheOrderOfTheirNamesWithTheirClasses) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::folder_test

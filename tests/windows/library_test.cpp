@@ -7,6 +7,7 @@
 
 #include "capi/dataline.h"
 
+namespace dataline::library_test {
 namespace {
 
 template <typename Function>
@@ -29,3 +30,4 @@ TEST(WindowsLibrary, ExportsTheFunctionsOfTheHeaderAndStaysLoaded) {
 }
 
 }  // namespace
+}  // namespace dataline::library_test

@@ -14,7 +14,7 @@
 #include "core/memory/pages.h"
 #include "tests/memory/temp_files.h"
 
-namespace dataline {
+namespace dataline::system_test {
 namespace {
 
 bool is_zero(const std::byte* data, int64_t bytes) {
@@ -109,4 +109,4 @@ TEST(WindowsThread, TellsItsCpuTime) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::system_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::wait_handle_test {
 namespace {
 
 HANDLE wait_handle(dl_loader* loader) {
@@ -58,4 +58,4 @@ TEST(WindowsWaitHandle, FallsWhenWhatWasReadyIsTaken) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::wait_handle_test

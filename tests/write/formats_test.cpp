@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/write/sets.h"
 
-namespace dataline::testing {
+namespace dataline::tests::formats_test {
 namespace {
 
 const std::string kJpeg = "\xFF\xD8\xFF jpeg", kPng = "\x89PNG\r\n\x1A\n png";
@@ -267,4 +267,4 @@ TEST_F(Sets, ARowThatAFormatDoesNotHoldIsRefusedAndTheWriterGoesOn) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::formats_test

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // A value of Thrift's compact protocol: a number, a text, a list, or a struct by the numbers of its fields.
 struct ThriftValue {
@@ -249,4 +249,4 @@ class ParquetReader {
   const std::string bytes_;
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -6,7 +6,7 @@
 #include "tests/write/parquet_reader.h"
 #include "tests/write/sets.h"
 
-namespace dataline::testing {
+namespace dataline::tests::parquet_test {
 namespace {
 
 class ParquetSets : public Sets {
@@ -291,4 +291,4 @@ TEST_F(ParquetSets, RefuseARowThatFitsNoPageAndGoOn) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::parquet_test

@@ -12,7 +12,7 @@
 #include "tests/capi/host_data.h"
 #include "tests/support/temp_folder.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 using Writer = std::unique_ptr<dl_writer, Destroy<dl_writer, dl_writer_destroy>>;
 
@@ -209,4 +209,4 @@ class Sets : public ::testing::Test {
   std::string folder_ = make_temp_folder("dataline-sets");
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -6,7 +6,7 @@
 
 #include "tests/write/sets.h"
 
-namespace dataline::testing {
+namespace dataline::tests::writer_test {
 namespace {
 
 Columns numbers(int64_t count) {
@@ -322,4 +322,4 @@ TEST(Writers, TheFormatsAreListed) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::writer_test

@@ -6,7 +6,7 @@
 #include "tests/loader/images/aspects.h"
 #include "tests/support/temp_folder.h"
 
-namespace dataline::testing {
+namespace dataline::tests::aspect_refused_test {
 namespace {
 
 TEST(AspectOptions, AreRefusedByOptionExpectedAndGot) {
@@ -110,4 +110,4 @@ TEST(AspectHeaders, TakeOneMoreThreadOnlyWhereThereIsMemoryForIt) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::aspect_refused_test

@@ -6,7 +6,7 @@
 
 #include "tests/loader/images/aspects.h"
 
-namespace dataline::testing {
+namespace dataline::tests::aspect_test {
 namespace {
 
 struct Step {
@@ -231,4 +231,4 @@ TEST_P(BatchesByAspect, ASetWithAFieldOfThatNameKeepsItsOwn) {
 INSTANTIATE_TEST_SUITE_P(Workers, BatchesByAspect, ::testing::Values("0", "3"));
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::aspect_test

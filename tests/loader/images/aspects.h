@@ -7,7 +7,7 @@
 #include "core/order/shapes.h"
 #include "tests/loader/images/photographs.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 inline const std::vector<ImageBucket> kShapes = {{32, 48}, {40, 40}, {48, 32}};
 inline const Settings kByAspect = {{"bucket_by", "aspect"},
@@ -34,4 +34,4 @@ inline const ImageBucket& shape_for(const Photographs& set, int64_t sample) {
   return kShapes[nearest_shape(size.height, size.width, kShapes)];
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -5,7 +5,7 @@
 #include "tests/support/plan_stages.h"
 #include "tests/support/temp_folder.h"
 
-namespace dataline::testing {
+namespace dataline::tests::cache_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -280,4 +280,4 @@ TEST_P(CachedImagesOnce, ADirectoryThatGoesAwayMeanwhileOnlyEndsTheCache) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::cache_test

@@ -6,7 +6,7 @@
 #include "tests/loader/images/photographs.h"
 #include "tests/support/peak_growth.h"
 
-namespace dataline::testing {
+namespace dataline::tests::job_test {
 namespace {
 
 constexpr const char* kTransform =
@@ -198,4 +198,4 @@ TEST(BadImages, AreStoodInForAndListedTheSameForAnyWorkers) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::job_test

@@ -3,7 +3,7 @@
 #include "tests/loader/images/photographs.h"
 #include "tests/loader/transformed_parts.h"
 
-namespace dataline::testing {
+namespace dataline::tests::parts_test {
 namespace {
 
 // Sets whose images have sizes and pixels of their own.
@@ -128,4 +128,4 @@ TEST(PartsOfImages, ABrokenOneIsReplacedFromItsPart) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::parts_test

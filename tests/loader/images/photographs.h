@@ -15,7 +15,7 @@
 #include "tests/support/job.h"
 #include "tests/transform/decode/jpeg_files.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 struct ImageSize {
   int height = 48, width = 64;
@@ -134,4 +134,4 @@ inline std::vector<std::string> stream_of(const Loader& loader, size_t held = 0)
   }
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -17,7 +17,7 @@
 #include "core/loader/loader.h"
 #include "tests/transform/decode/jpeg_files.h"
 
-namespace dataline::testing {
+namespace dataline::slow_samples_test {
 namespace {
 
 struct Window {
@@ -177,4 +177,4 @@ INSTANTIATE_TEST_SUITE_P(Windows, SlowSamples,
                          });
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::slow_samples_test

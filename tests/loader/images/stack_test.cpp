@@ -13,7 +13,7 @@
 #include "core/base/thread.h"
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests::stack_test {
 namespace {
 
 constexpr char kPaint = '\x5a';
@@ -150,4 +150,4 @@ TEST(WorkerStack, OperatorsNeedLessThan64KiB) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::stack_test

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/loader/images/photographs.h"
 
-namespace dataline::testing {
+namespace dataline::tests::varying_test {
 namespace {
 
 const Settings kDecode = {{"transform", "image: decode"}, {"epochs", "1"}};
@@ -162,4 +162,4 @@ TEST(VaryingImages, AreDecodedToFloatsAndPlanesToo) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::varying_test

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/loader/images/photographs.h"
 
-namespace dataline::testing {
+namespace dataline::tests::warnings_test {
 namespace {
 
 // Each status that next() gave until the job ended, batches as 0.
@@ -86,4 +86,4 @@ TEST_P(OnWarning, OnlyDeliveredImagesCount) {
 INSTANTIATE_TEST_SUITE_P(Workers, OnWarning, ::testing::Values("0", "2"));
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::warnings_test

@@ -16,7 +16,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 using Place = std::pair<int64_t, int64_t>;  // epoch, step
 
@@ -174,4 +174,4 @@ class OnceEach {
   Reference* reference_;
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -25,7 +25,7 @@ void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 
-namespace dataline::testing {
+namespace dataline::tests::paused_lost_test {
 namespace {
 
 constexpr size_t kWorkers = 3;
@@ -83,4 +83,4 @@ TEST(PausedWorkers, LoadWhatWasLostForWantOfMemoryAgain) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::paused_lost_test

@@ -7,7 +7,7 @@
 #include "tests/loader/stress/watchdog.h"
 #include "tests/support/fresh_seed.h"
 
-namespace dataline::testing {
+namespace dataline::tests::paused_test {
 namespace {
 
 constexpr size_t kWorkers = 3;
@@ -122,4 +122,4 @@ INSTANTIATE_TEST_SUITE_P(Leavings, PausedWorkers, ::testing::ValuesIn(kLeavings)
                          [](const auto& leaving) { return std::string(leaving.param.name); });
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::paused_test

@@ -47,7 +47,7 @@ extern "C" int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) {
   return real(how, &others, before);
 }
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 PausedThreads::PausedThreads(uint64_t seed, size_t count) {
   struct sigaction action = {};
@@ -82,4 +82,4 @@ void PausedThreads::send_signals(uint64_t seed) {
   }
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // While it lives, the `count` threads of this process that are named "dataline-*" are paused.
 class PausedThreads {
@@ -33,4 +33,4 @@ class PausedThreads {
   std::thread sender_;
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

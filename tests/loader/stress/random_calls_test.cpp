@@ -16,7 +16,7 @@
 #include "tests/loader/stress/watchdog.h"
 #include "tests/support/fresh_seed.h"
 
-namespace dataline::testing {
+namespace dataline::tests::random_calls_test {
 namespace {
 
 constexpr double kEverydaySeconds = 15;  // in each build: plain and under either sanitizer
@@ -350,4 +350,4 @@ TEST(RandomCalls, DeliverEachStepOnceAndRightAndNobodyWaitsForEver) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::random_calls_test

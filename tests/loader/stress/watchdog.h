@@ -13,7 +13,7 @@
 
 #include "tests/support/job.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // DATALINE_STRESS_SECONDS, or `everyday`.
 inline std::chrono::steady_clock::time_point stress_end(double everyday) {
@@ -91,4 +91,4 @@ class Watchdog {
   std::thread thread_;
 };
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -10,7 +10,7 @@
 #include "tests/source/npz/zip_files.h"
 #include "tests/source/safetensors/safetensors_files.h"
 
-namespace dataline {
+namespace dataline::array_files_test {
 namespace {
 
 using testing::AllOf;
@@ -29,7 +29,7 @@ std::string tuple_of(const std::vector<int64_t>& shape) {
   return out + ")";
 }
 
-class ArraysTest : public testing::TestWithParam<const char*> {
+class ArrayFilesTest : public testing::TestWithParam<const char*> {
  protected:
   std::string format() const { return GetParam(); }
   std::string write(const std::string& name, const std::vector<Array>& arrays) const {
@@ -66,7 +66,7 @@ std::vector<std::string> names_of(const Source& source) {
   return names;
 }
 
-TEST_P(ArraysTest, TheKeyFieldsChoosesAndOrders) {
+TEST_P(ArrayFilesTest, TheKeyFieldsChoosesAndOrders) {
   const std::string path = write("a", {{"x", {2, 2}, "abcd"}, {"deep/y", {2}, "ef"}, {"z", {2, 1}, "gh"}});
   EXPECT_THAT(names_of(*open(path)), ElementsAre("x", "deep/y", "z"));
   const SourceRef source = open(path + "?fields=z,deep/y");
@@ -75,7 +75,7 @@ TEST_P(ArraysTest, TheKeyFieldsChoosesAndOrders) {
   EXPECT_EQ(all_samples(*source, 1), "ef");
 }
 
-TEST_P(ArraysTest, ANameThatIsNotThereIsAnErrorWithTheNearestAndTheOthers) {
+TEST_P(ArrayFilesTest, ANameThatIsNotThereIsAnErrorWithTheNearestAndTheOthers) {
   const std::string path = write("a", {{"images", {2}, "ab"}, {"labels", {2}, "ef"}});
   const Status near = refused(path + "?fields=images,label");
   EXPECT_EQ(near.code(), Code::kNoSuchField);
@@ -86,7 +86,7 @@ TEST_P(ArraysTest, ANameThatIsNotThereIsAnErrorWithTheNearestAndTheOthers) {
   EXPECT_THAT(refused(path + "?fields=images,").message(), HasSubstr("expected names"));
 }
 
-TEST_P(ArraysTest, ArraysOfDifferentLengthsAreNamedWithTheCure) {
+TEST_P(ArrayFilesTest, ArraysOfDifferentLengthsAreNamedWithTheCure) {
   const std::string path = write("a", {{"x", {2, 2}, "abcd"}, {"y", {2}, "ef"}, {"z", {3}, "ghi"}});
   const Status status = refused(path);
   EXPECT_EQ(status.code(), Code::kMismatch);
@@ -97,7 +97,7 @@ TEST_P(ArraysTest, ArraysOfDifferentLengthsAreNamedWithTheCure) {
   EXPECT_EQ(open(path + "?rows=false")->count(), 1);
 }
 
-TEST_P(ArraysTest, WithoutRowsAFileIsOneSampleAndArraysAreWhole) {
+TEST_P(ArrayFilesTest, WithoutRowsAFileIsOneSampleAndArraysAreWhole) {
   const std::string path = write("a", {{"x", {2, 2}, "abcd"}, {"step", {}, "7"}, {"z", {3}, "ghi"}});
   for (IoMode io : kIoModes) {
     const SourceRef source = open(path + "?rows=false", io);
@@ -111,7 +111,7 @@ TEST_P(ArraysTest, WithoutRowsAFileIsOneSampleAndArraysAreWhole) {
   }
 }
 
-TEST_P(ArraysTest, ADirectoryOfFilesIsOneSampleAFile) {
+TEST_P(ArrayFilesTest, ADirectoryOfFilesIsOneSampleAFile) {
   for (int i = 0; i < 12; ++i) {
     const char letter = static_cast<char>('a' + i);
     write(concat("cached/part-", i),
@@ -125,7 +125,7 @@ TEST_P(ArraysTest, ADirectoryOfFilesIsOneSampleAFile) {
   EXPECT_EQ(rows->count(), 24);
 }
 
-TEST_P(ArraysTest, ArraysWithoutRowsOrBytesAreRefusedByNameUnlessLeftOut) {
+TEST_P(ArrayFilesTest, ArraysWithoutRowsOrBytesAreRefusedByNameUnlessLeftOut) {
   const std::string none = write("none", {{"x", {2, 2}, "abcd"}, {"step", {}, "7"}});
   EXPECT_EQ(refused(none).code(), Code::kUnsupported);
   EXPECT_THAT(refused(none).message(),
@@ -142,14 +142,14 @@ TEST_P(ArraysTest, ArraysWithoutRowsOrBytesAreRefusedByNameUnlessLeftOut) {
   EXPECT_THAT(refused(no_rows + "?rows=false").message(), HasSubstr("array 'x' 0x2 u8: it holds no bytes"));
 }
 
-TEST_P(ArraysTest, AxesNameTheDimsOfTheImage) {
+TEST_P(ArrayFilesTest, AxesNameTheDimsOfTheImage) {
   const std::string path = write("a", {{"image", {2, 1, 2, 3}, "abcdefghijkl"}, {"y", {2}, "ef"}});
   EXPECT_EQ(open(path + "?axes=HWC")->schema().fields[0].axes, "HWC");
   EXPECT_EQ(open(path + "?axes=HWC&fields=image")->schema().fields[0].axes, "HWC");
   EXPECT_EQ(refused(path + "?axes=HW").code(), Code::kBadUri);
 }
 
-TEST_P(ArraysTest, ManyArraysNeedAChoice) {
+TEST_P(ArrayFilesTest, ManyArraysNeedAChoice) {
   std::vector<Array> arrays;
   for (size_t i = 0; i <= kMaxArrayFields; ++i) arrays.push_back({concat("w", i), {1}, "x"});
   const std::string path = write("a", arrays);
@@ -159,7 +159,7 @@ TEST_P(ArraysTest, ManyArraysNeedAChoice) {
   EXPECT_THAT(names_of(*open(path + "?fields=w1024,w7")), ElementsAre("w1024", "w7"));
 }
 
-TEST_P(ArraysTest, RowsThatAreGoneFailOnceForAllFields) {
+TEST_P(ArrayFilesTest, RowsThatAreGoneFailOnceForAllFields) {
   for (IoMode io : {IoMode::kMmap, IoMode::kPread}) {
     const std::string path = write("a", {{"x", {4, 2}, "abcdefgh"}, {"y", {4}, "ijkl"}});
     const SourceRef source = open(path, io);
@@ -177,7 +177,7 @@ TEST_P(ArraysTest, RowsThatAreGoneFailOnceForAllFields) {
   }
 }
 
-TEST_P(ArraysTest, TheFileIsLookedAtOnceABatchForAllFields) {
+TEST_P(ArrayFilesTest, TheFileIsLookedAtOnceABatchForAllFields) {
   const std::string path = write("a", {{"x", {4, 2}, "abcdefgh"}, {"y", {4}, "ijkl"}});
   const SourceRef source = open(path, IoMode::kMmap);
   const int64_t opened_ns = monotonic_ns();
@@ -189,7 +189,7 @@ TEST_P(ArraysTest, TheFileIsLookedAtOnceABatchForAllFields) {
   EXPECT_FALSE(source->unchanged({opened_ns, monotonic_ns()}));
 }
 
-TEST_P(ArraysTest, FingerprintDependsOnTheArraysNotOnPathOrIo) {
+TEST_P(ArrayFilesTest, FingerprintDependsOnTheArraysNotOnPathOrIo) {
   const auto fingerprint = [](const SourceRef& source) {
     Digest digest;
     source->fingerprint(digest);
@@ -203,20 +203,20 @@ TEST_P(ArraysTest, FingerprintDependsOnTheArraysNotOnPathOrIo) {
   EXPECT_NE(fingerprint(open(a + "?rows=false")), first);
 }
 
-TEST_P(ArraysTest, WithIoMemoryNothingIsLoadedBeforeItIsAccepted) {
+TEST_P(ArrayFilesTest, WithIoMemoryNothingIsLoadedBeforeItIsAccepted) {
   const std::string path = write("a", {{"x", {1 << 20}, std::string(1 << 20, 'x')}, {"y", {2}, "ef"}});
   const OpenContext context = context_for(IoMode::kMemory);
   EXPECT_FALSE(open_source(concat(format(), ":", path), context).is_ok());
   EXPECT_LT(context.memory->peak_bytes(), 1 << 16);
 }
 
-TEST_P(ArraysTest, RowsIsTrueOrFalse) {
+TEST_P(ArrayFilesTest, RowsIsTrueOrFalse) {
   EXPECT_THAT(refused(write("a", {{"x", {2}, "ab"}}) + "?rows=yes").message(),
               HasSubstr("expected true or false"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, ArraysTest, testing::Values("safetensors", "npz"),
+INSTANTIATE_TEST_SUITE_P(Formats, ArrayFilesTest, testing::Values("safetensors", "npz"),
                          [](const auto& one) { return std::string(one.param); });
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::array_files_test

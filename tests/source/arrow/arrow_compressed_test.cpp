@@ -13,7 +13,7 @@
 #include "tests/source/frame_files.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::arrow_compressed_test {
 namespace {
 
 using testing::ElementsAre;
@@ -198,4 +198,4 @@ INSTANTIATE_TEST_SUITE_P(Codecs, ArrowCompressed, testing::Values(FrameCodec::kL
                          [](const auto& name) { return frame_codec_name(name.param); });
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::arrow_compressed_test

@@ -9,7 +9,7 @@
 #include "tests/source/arrow/arrow_files.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::arrow_cut_test {
 namespace {
 
 TEST(CutArrow, WhatIsCutIsReadUpToTheLastWholeBatch) {
@@ -42,4 +42,4 @@ TEST(CutArrow, WhatIsCutIsReadUpToTheLastWholeBatch) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::arrow_cut_test

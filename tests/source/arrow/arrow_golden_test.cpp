@@ -9,7 +9,7 @@
 #include "core/source/open.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::arrow_golden_test {
 namespace {
 
 // A table of x = [1, 2, null] as int32, s = ["a", "bc", ""] and d = ["u", "v", "u"] as a dictionary, as pyarrow 26.0.1 writes
@@ -55,4 +55,4 @@ TEST(ArrowOfPyarrow, ItsRowsAreRead) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::arrow_golden_test

@@ -10,7 +10,7 @@
 #include "tests/source/arrow/arrow_files.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::arrow_test {
 namespace {
 
 using testing::Contains;
@@ -395,4 +395,4 @@ TEST_F(ArrowTest, NullViewsAreBadOrEmptyAndViewsInDictionariesAreDecoded) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::arrow_test

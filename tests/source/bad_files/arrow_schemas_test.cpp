@@ -12,7 +12,7 @@
 #include "tests/source/arrow/arrow_files.h"
 #include "tests/source/bad_files/bad_file_table.h"
 
-namespace dataline {
+namespace dataline::arrow_schemas_test {
 namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -332,4 +332,4 @@ TEST(BadArrowKeys, FieldsAndNullsThatAreNoneSayWhatIsExpected) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::arrow_schemas_test

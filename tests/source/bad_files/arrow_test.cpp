@@ -16,7 +16,7 @@
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/frame_files.h"
 
-namespace dataline {
+namespace dataline::arrow_test {
 namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -357,4 +357,4 @@ TEST(BadArrowFiles, NoFlippedBitReadsOutsideTheFile) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::arrow_test

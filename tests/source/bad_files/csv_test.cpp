@@ -10,7 +10,7 @@
 #include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
 
-namespace dataline {
+namespace dataline::csv_test {
 namespace {
 
 Result<SourceRef> open(const std::string& path, const OpenContext& context) {
@@ -174,4 +174,4 @@ TEST(BadCsv, KeysAreRefusedByTheirColumn) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::csv_test

@@ -5,7 +5,7 @@
 #include "tests/source/bad_files/folder_trees.h"
 #include "tests/source/located.h"
 
-namespace dataline::folder_trees {
+namespace dataline::folder_trees::folder_test {
 namespace {
 
 const std::string kFile = "dog/b.png", kPath = "pets/dog/b.png";        // the one that is spoilt
@@ -291,4 +291,4 @@ TEST(FolderBadFiles, WhatMayNotBeReadIsNamed) {
 }
 
 }  // namespace
-}  // namespace dataline::folder_trees
+}  // namespace dataline::folder_trees::folder_test

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/source/bad_files/folder_trees.h"
 
-namespace dataline::folder_trees {
+namespace dataline::folder_trees::folder_trees_test {
 namespace {
 
 TEST(FolderBadFiles, TreesThatCannotBeListedAreRefusedByName) {
@@ -145,4 +145,4 @@ TEST(FolderBadFiles, TreesThatCannotBeListedAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace dataline::folder_trees
+}  // namespace dataline::folder_trees::folder_trees_test

@@ -5,7 +5,7 @@
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/gzip_files.h"
 
-namespace dataline {
+namespace dataline::idx_test {
 namespace {
 
 Result<SourceRef> open(const std::string& path, const OpenContext& context) {
@@ -315,4 +315,4 @@ TEST(IdxBadFiles, NoFlippedBitOfAGzippedFileReachesOutsideOfIt) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::idx_test

@@ -13,7 +13,7 @@
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/image_sets/image_set_files.h"
 
-namespace dataline {
+namespace dataline::image_sets_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -379,4 +379,4 @@ TEST(CifarBadFiles, EveryOneIsNamed) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::image_sets_test

@@ -9,7 +9,7 @@
 #include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
 
-namespace dataline {
+namespace dataline::jsonl_test {
 namespace {
 
 Result<SourceRef> open(const std::string& path, const OpenContext& context) {
@@ -195,4 +195,4 @@ TEST(BadJsonl, KeysAreRefusedByTheirColumn) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::jsonl_test

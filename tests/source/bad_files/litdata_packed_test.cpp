@@ -9,7 +9,7 @@
 #include "tests/source/litdata/packed_files.h"
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::litdata_packed_test {
 namespace {
 
 // Three items in two batches: offsets at 24, the batches at 40 and 64, their frames at 88.
@@ -174,4 +174,4 @@ TEST(BadLitdataPacked, ChangedBitsAndCutsAreRefusedOrGiveWholeItems) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::litdata_packed_test

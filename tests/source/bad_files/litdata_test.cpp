@@ -11,7 +11,7 @@
 #include "tests/source/litdata/litdata_files.h"
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::litdata_test {
 namespace {
 
 const LitChunk kLitChunk = lit_chunk({"aaaa", "b"});
@@ -309,4 +309,4 @@ TEST(BadLitdata, ChunksAreRefusedByNameAndPlace) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::litdata_test

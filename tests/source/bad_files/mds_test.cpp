@@ -11,7 +11,7 @@
 #include "tests/source/mds/mds_files.h"
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::mds_test {
 namespace {
 
 const MdsFile kFile = mds_file({"aaaa", "b"});
@@ -237,4 +237,4 @@ TEST(BadMds, ShardsAreRefusedByNameAndPlace) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mds_test

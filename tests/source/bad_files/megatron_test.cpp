@@ -13,7 +13,7 @@
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/megatron/megatron_files.h"
 
-namespace dataline {
+namespace dataline::megatron_test {
 namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max(), kLeast = std::numeric_limits<int64_t>::min();
@@ -216,4 +216,4 @@ TEST(BadMegatronIndexes, EveryPrefixIsTruncated) { check_prefixes(kGood, open, "
 TEST(BadMegatronIndexes, NoFlippedBitReadsOutsideTheData) { check_bit_flips(kGood, open, ".idx"); }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::megatron_test

@@ -3,7 +3,7 @@
 #include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
 
-namespace dataline {
+namespace dataline::mix_test {
 namespace {
 
 Result<SourceRef> open_mix(const std::string& path, const OpenContext& context) {
@@ -315,4 +315,4 @@ TEST(MixBadFiles, EveryPrefixAndFlippedBitIsAnErrorOrARecipe) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mix_test

@@ -4,7 +4,7 @@
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/gzip_files.h"
 
-namespace dataline {
+namespace dataline::npy_test {
 namespace {
 
 Result<SourceRef> open(const std::string& path, const OpenContext& context) {
@@ -248,4 +248,4 @@ TEST(NpyBadFiles, EveryPrefixOfAGoodFileIsTruncated) { check_prefixes(kGood, ope
 TEST(NpyBadFiles, NoFlippedBitReachesOutsideOfTheFile) { check_bit_flips(kGood, open); }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::npy_test

@@ -3,7 +3,7 @@
 #include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
 
-namespace dataline {
+namespace dataline::npy_text_test {
 namespace {
 
 constexpr size_t kTextOffset = 10;  // in a version 1.0 file
@@ -102,4 +102,4 @@ TEST(NpyBadText, NamesTheOffsetAndWhatWasExpected) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::npy_text_test

@@ -5,7 +5,7 @@
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/npz/zip_files.h"
 
-namespace dataline {
+namespace dataline::npz_members_test {
 namespace {
 
 Result<SourceRef> open(const std::string& path, const OpenContext& context) {
@@ -130,4 +130,4 @@ TEST(NpzBadMembers, DeflatedMembers) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::npz_members_test

@@ -4,7 +4,7 @@
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/npz/zip_files.h"
 
-namespace dataline {
+namespace dataline::npz_test {
 namespace {
 
 Result<SourceRef> open(const std::string& path, const OpenContext& context) {
@@ -388,4 +388,4 @@ TEST(NpzBadFiles, NoFlippedBitReachesOutsideOfTheFile) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::npz_test

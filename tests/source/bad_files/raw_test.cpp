@@ -7,7 +7,7 @@
 #include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
 
-namespace dataline {
+namespace dataline::raw_test {
 namespace {
 
 const std::string kMost = std::to_string(std::numeric_limits<int64_t>::max());
@@ -184,4 +184,4 @@ TEST(RawBadFiles, WhatIsNotAFile) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::raw_test

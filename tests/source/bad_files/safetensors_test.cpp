@@ -6,7 +6,7 @@
 #include "tests/source/gzip_files.h"
 #include "tests/source/safetensors/safetensors_files.h"
 
-namespace dataline {
+namespace dataline::safetensors_test {
 namespace {
 
 Result<SourceRef> open(const std::string& path, const OpenContext& context) {
@@ -361,4 +361,4 @@ TEST(SafetensorsBadFiles, NoFlippedBitReachesOutsideOfTheFile) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::safetensors_test

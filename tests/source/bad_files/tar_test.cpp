@@ -6,7 +6,7 @@
 #include "tests/source/gzip_files.h"
 #include "tests/source/tar/tar_files.h"
 
-namespace dataline {
+namespace dataline::tar_test {
 namespace {
 
 Result<SourceRef> open(const std::string& path, const OpenContext& context) {
@@ -397,4 +397,4 @@ TEST(TarBadFiles, BombsCostNoMemory) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::tar_test

@@ -12,7 +12,7 @@
 #include "tests/source/gzip_files.h"
 #include "tests/source/tfrecord/tfrecord_files.h"
 
-namespace dataline {
+namespace dataline::tfrecord_test {
 namespace {
 
 const std::string kFirst = example_record({{"id", int_feature({1, 2})}, {"text", bytes_feature({"one"})}});
@@ -347,4 +347,4 @@ TEST(BadTfRecordFiles, KeysThatMakeNoSenseNameTheirColumn) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::tfrecord_test

@@ -10,7 +10,7 @@
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/tokens/token_files.h"
 
-namespace dataline {
+namespace dataline::tokens_test {
 namespace {
 
 const std::string kGood = llmc_u16(9);
@@ -211,4 +211,4 @@ TEST(TokensBadFiles, NoFlippedBitReachesOutsideOfTheFile) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::tokens_test

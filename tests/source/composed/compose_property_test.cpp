@@ -10,7 +10,7 @@
 #include "core/source/composed/composed.h"
 #include "tests/source/composed/compose_support.h"
 
-namespace dataline {
+namespace dataline::compose_property_test {
 namespace {
 
 // A dataset beside its plain meaning: rows of (id, text).
@@ -114,4 +114,4 @@ RC_GTEST_PROP(Compose, ZipDeliversBothSides, ()) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::compose_property_test

@@ -10,7 +10,7 @@
 #include "core/source/source.h"
 #include "tests/source/composed/compose_support.h"
 
-namespace dataline {
+namespace dataline::compose_test {
 namespace {
 
 using testing::ElementsAre;
@@ -297,4 +297,4 @@ TEST(Compose, FingerprintsTellCompositionsApart) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::compose_test

@@ -7,7 +7,7 @@
 #include "core/source/open.h"
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::mix_test {
 namespace {
 
 class MixTest : public testing::Test {
@@ -80,4 +80,4 @@ TEST_F(MixTest, TheFingerprintIsNotThatOfAConcatenation) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mix_test

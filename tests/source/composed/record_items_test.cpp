@@ -8,7 +8,7 @@
 #include "core/source/host/host.h"
 #include "tests/source/composed/compose_support.h"
 
-namespace dataline {
+namespace dataline::record_items_test {
 namespace {
 
 // Records of 2, 0 and 3 items of 8 bytes, after a dense field or without one.
@@ -55,4 +55,4 @@ TEST(RecordItems, OfComposedSetsAreThoseOfTheirParts) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::record_items_test

@@ -10,7 +10,7 @@
 
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::shard_index_test {
 namespace {
 
 int64_t shard_by_counting(const std::vector<int64_t>& counts, int64_t index) {
@@ -86,4 +86,4 @@ TEST(ShardIndex, ShardsOfVeryUnequalSizesAreFound) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::shard_index_test

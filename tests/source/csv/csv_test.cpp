@@ -12,7 +12,7 @@
 #include "tests/source/gzip_files.h"
 #include "tests/source/text_records_support.h"
 
-namespace dataline {
+namespace dataline::csv_test {
 namespace {
 
 using testing::Contains;
@@ -250,4 +250,4 @@ TEST_F(CsvTest, TheFingerprintIsOfRecordsFieldsAndTheirColumns) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::csv_test

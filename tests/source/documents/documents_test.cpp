@@ -11,7 +11,7 @@
 #include "core/source/open.h"
 #include "tests/source/tokens/token_files.h"
 
-namespace dataline {
+namespace dataline::documents_test {
 namespace {
 
 using testing::Contains;
@@ -195,4 +195,4 @@ RC_GTEST_PROP(FindTokens, EveryTargetFindsTheSamePlaces, ()) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::documents_test

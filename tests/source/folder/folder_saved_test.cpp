@@ -8,7 +8,7 @@
 #include "tests/source/folder/folder_files.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::folder_saved_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -235,4 +235,4 @@ TEST_F(SavedFolderIndex, APlaceThatCannotBeWrittenIsNamedBeforeTheWalk) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::folder_saved_test

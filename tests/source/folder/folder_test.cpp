@@ -10,7 +10,7 @@
 #include "tests/source/folder/folder_files.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -312,4 +312,4 @@ TEST(Folder, AnyNumberOfThreadsGivesOneOrder) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::folder_test

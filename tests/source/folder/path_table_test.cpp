@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-namespace dataline {
+namespace dataline::path_table_test {
 namespace {
 
 std::vector<std::string> some_paths() {
@@ -88,4 +88,4 @@ TEST(PathTable, PlainRelativePathsStayBelow) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::path_table_test

@@ -13,7 +13,7 @@
 
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::arrays_test {
 namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -305,4 +305,4 @@ TEST(Arrays, FingerprintsTellSchemasAndCountsApart) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::arrays_test

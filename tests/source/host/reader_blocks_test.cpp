@@ -8,7 +8,7 @@
 #include "core/source/composed/composed.h"
 #include "tests/source/host/reader_host.h"
 
-namespace dataline {
+namespace dataline::reader_blocks_test {
 namespace {
 
 class ReaderBlocksTest : public testing::Test {
@@ -130,4 +130,4 @@ TEST(ReaderAdvice, ReachesThePartsOfAConcatAndOfAZipButNotOfASubset) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::reader_blocks_test

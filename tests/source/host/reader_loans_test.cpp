@@ -9,7 +9,7 @@
 
 #include "tests/source/host/reader_host.h"
 
-namespace dataline {
+namespace dataline::reader_loans_test {
 namespace {
 
 using testing::HasSubstr;
@@ -195,4 +195,4 @@ TEST_F(ReaderTest, RecordsThatNobodyWantsAreCancelledAndNotBad) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::reader_loans_test

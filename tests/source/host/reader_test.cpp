@@ -9,7 +9,7 @@
 
 #include "tests/source/host/reader_host.h"
 
-namespace dataline {
+namespace dataline::reader_test {
 namespace {
 
 using testing::HasSubstr;
@@ -273,4 +273,4 @@ TEST_F(ReaderTest, TheHostsFingerprintEntersTheState) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::reader_test

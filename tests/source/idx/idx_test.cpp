@@ -11,7 +11,7 @@
 #include "tests/source/gzip_files.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::idx_test {
 namespace {
 
 using testing::ElementsAre;
@@ -187,4 +187,4 @@ TEST_F(Mnist, AllFourFilesAreWhatPythonsGzipGives) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::idx_test

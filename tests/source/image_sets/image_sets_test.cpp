@@ -13,7 +13,7 @@
 #include "core/source/open.h"
 #include "tests/source/image_sets/image_set_files.h"
 
-namespace dataline {
+namespace dataline::image_sets_test {
 namespace {
 
 using testing::ElementsAre;
@@ -186,4 +186,4 @@ TEST_F(ImageSetsTest, TheRealMnistFilesAreRead) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::image_sets_test

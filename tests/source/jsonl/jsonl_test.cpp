@@ -9,7 +9,7 @@
 
 #include "tests/source/text_records_support.h"
 
-namespace dataline {
+namespace dataline::jsonl_test {
 namespace {
 
 using testing::Contains;
@@ -192,4 +192,4 @@ TEST_F(JsonlTest, TheFingerprintIsOfLinesAndFields) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::jsonl_test

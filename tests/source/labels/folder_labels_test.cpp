@@ -7,7 +7,7 @@
 #include "tests/source/folder/folder_files.h"
 #include "tests/support/uri_escape.h"
 
-namespace dataline {
+namespace dataline::folder_labels_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -378,4 +378,4 @@ TEST(FolderLabels, EveryBadListIsNamedByItsLine) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::folder_labels_test

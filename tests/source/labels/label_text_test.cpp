@@ -5,7 +5,7 @@
 #include "tests/source/folder/folder_files.h"
 #include "tests/support/uri_escape.h"
 
-namespace dataline {
+namespace dataline::label_text_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -63,4 +63,4 @@ TEST_F(LabelText, MessagesShowControlCharactersAsQuestionMarks) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::label_text_test

@@ -10,7 +10,7 @@
 #include "tests/source/litdata/packed_files.h"
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::litdata_packed_test {
 namespace {
 
 using testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST_F(LitdataPacked, InflatedBytesAreBudgetedAndGivenBack) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::litdata_packed_test

@@ -12,7 +12,7 @@
 #include "tests/source/frame_files.h"
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::litdata_test {
 namespace {
 
 using testing::ElementsAre;
@@ -241,4 +241,4 @@ TEST_F(LitdataTest, AnItemThatContradictsItselfIsBadAndTheOthersAreRead) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::litdata_test

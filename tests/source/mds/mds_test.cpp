@@ -13,7 +13,7 @@
 #include "tests/source/mds/mds_files.h"
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::mds_test {
 namespace {
 
 using testing::ElementsAre;
@@ -260,4 +260,4 @@ TEST_F(MdsTest, BlocksAreCutByBytesWithinShards) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::mds_test

@@ -10,7 +10,7 @@
 #include "tests/source/megatron/megatron_files.h"
 #include "tests/source/tokens/token_files.h"
 
-namespace dataline {
+namespace dataline::megatron_test {
 namespace {
 
 using testing::Contains;
@@ -106,4 +106,4 @@ TEST_F(MegatronTest, AnEmptySetHasNoDocuments) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::megatron_test

@@ -8,7 +8,7 @@
 #include "core/source/open.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::npy_oracle_test {
 namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
@@ -125,4 +125,4 @@ TEST(NpyOracle, WhatIsReadOfDamagedHeadersNumPyReadsAlike) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::npy_oracle_test

@@ -6,7 +6,7 @@
 #include "core/source/open.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::npy_test {
 namespace {
 
 using testing::ElementsAre;
@@ -234,4 +234,4 @@ TEST(Npy, FingerprintDependsOnShapeAndTypeNotOnPathOrIo) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::npy_test

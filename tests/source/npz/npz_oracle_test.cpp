@@ -11,7 +11,7 @@
 #include "tests/source/gzip_files.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::npz_oracle_test {
 namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
@@ -148,4 +148,4 @@ TEST(NpzOracle, WhatIsReadOfDamagedArchivesNumPyReadsAlike) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::npz_oracle_test

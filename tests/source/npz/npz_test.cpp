@@ -9,7 +9,7 @@
 #include "tests/source/located.h"
 #include "tests/source/npz/zip_files.h"
 
-namespace dataline {
+namespace dataline::npz_test {
 namespace {
 
 using testing::AllOf;
@@ -220,4 +220,4 @@ TEST(Npz, ReadingADirectoryEndsWhenItIsCancelled) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::npz_test

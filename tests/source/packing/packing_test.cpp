@@ -18,7 +18,7 @@
 #include "tests/source/packing/packer.h"
 #include "tests/source/source_support.h"
 
-namespace dataline {
+namespace dataline::packing_test {
 namespace {
 
 using testing::Contains;
@@ -352,4 +352,4 @@ TEST_F(PackingTest, OtherLengthsAndOptionsAreAnotherDataset) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::packing_test

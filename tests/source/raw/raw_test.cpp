@@ -6,7 +6,7 @@
 #include "core/source/open.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::raw_test {
 namespace {
 
 using testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST(Raw, ABillionRecordsOpenAtOnce) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::raw_test

@@ -9,7 +9,7 @@
 #include "core/source/safetensors/safetensors_header.h"
 #include "tests/source/located.h"
 
-namespace dataline {
+namespace dataline::safetensors_test {
 namespace {
 
 using testing::AllOf;
@@ -193,4 +193,4 @@ TEST(Safetensors, ReadingAHeaderEndsWhenItIsCancelled) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::safetensors_test

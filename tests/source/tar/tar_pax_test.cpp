@@ -5,7 +5,7 @@
 #include "tests/source/source_support.h"
 #include "tests/source/tar/tar_files.h"
 
-namespace dataline {
+namespace dataline::tar_pax_test {
 namespace {
 
 Result<PaxRecords> parse(const std::string& text) { return parse_pax("a.tar", 512, text, /*global=*/false); }
@@ -45,4 +45,4 @@ TEST(TarPax, PathAndSizeAreTakenOutOfTheList) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::tar_pax_test

@@ -8,7 +8,7 @@
 #include "tests/source/located.h"
 #include "tests/source/tar/tar_files.h"
 
-namespace dataline {
+namespace dataline::tar_test {
 namespace {
 
 using testing::Contains;
@@ -292,4 +292,4 @@ TEST_F(TarTest, AFileThatShrinksFailsItsRows) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::tar_test

@@ -10,7 +10,7 @@
 #include "tests/source/located.h"
 #include "tests/source/tfrecord/tfrecord_files.h"
 
-namespace dataline {
+namespace dataline::crc32c_test {
 namespace {
 
 std::vector<SimdTarget> targets() {
@@ -86,4 +86,4 @@ TEST(Crc32cTest, PiecesExtendToTheWhole) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::crc32c_test

@@ -13,7 +13,7 @@
 #include "tests/source/source_support.h"
 #include "tests/source/tfrecord/tfrecord_files.h"
 
-namespace dataline {
+namespace dataline::example_test {
 namespace {
 
 using testing::ElementsAre;
@@ -208,4 +208,4 @@ TEST(ExampleTest, OnlyWhatAnExamplesWriterWritesIsPlain) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::example_test

@@ -10,7 +10,7 @@
 #include "tests/source/located.h"
 #include "tests/source/tfrecord/tfrecord_files.h"
 
-namespace dataline {
+namespace dataline::tensorflow_test {
 namespace {
 
 using testing::ElementsAre;
@@ -103,4 +103,4 @@ TEST_F(TensorFlowFiles, AnEmptyFeatureIsMissingAndAnEmptyListIsNot) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::tensorflow_test

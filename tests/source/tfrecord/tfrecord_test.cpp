@@ -12,7 +12,7 @@
 #include "tests/source/located.h"
 #include "tests/source/tfrecord/tfrecord_files.h"
 
-namespace dataline {
+namespace dataline::tfrecord_test {
 namespace {
 
 using testing::Contains;
@@ -335,4 +335,4 @@ TEST_F(TfRecordTest, OpeningIsCancelled) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::tfrecord_test

@@ -10,7 +10,7 @@
 #include "core/source/open.h"
 #include "tests/source/tokens/token_files.h"
 
-namespace dataline {
+namespace dataline::token_property_test {
 namespace {
 
 // SURFACE: 0 if n < length + 1, else (n - length - 1) / stride + 1, rounded down.
@@ -40,4 +40,4 @@ RC_GTEST_PROP(TokenWindows, CountAndPlacesAreAsPromised, ()) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::token_property_test

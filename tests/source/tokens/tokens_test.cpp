@@ -10,7 +10,7 @@
 #include "core/source/open.h"
 #include "tests/source/tokens/token_files.h"
 
-namespace dataline {
+namespace dataline::tokens_test {
 namespace {
 
 using testing::ElementsAre;
@@ -143,4 +143,4 @@ TEST_F(TokensTest, BytesOfTextAreTokens) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::tokens_test

@@ -17,7 +17,7 @@
 #include "core/transform/pixels/stage.h"
 #include "tests/transform/golden/golden.h"
 
-namespace dataline {
+namespace dataline::draws_test {
 namespace {
 
 constexpr uint64_t kImages = 20000;
@@ -194,4 +194,4 @@ TEST(PolicyDraws, TrivialAugmentPicksEachOperatorAndBinAlike) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::draws_test

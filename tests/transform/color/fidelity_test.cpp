@@ -9,7 +9,7 @@
 #include "core/transform/operators/stages.h"
 #include "tests/transform/golden/golden.h"
 
-namespace dataline {
+namespace dataline::fidelity_test {
 namespace {
 
 // Sums of f32 may fall on the other side of a whole number.
@@ -54,4 +54,4 @@ TEST(ColorFidelity, EachOperatorGivesTheLevelsOfTorchvision) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::fidelity_test

@@ -13,7 +13,7 @@
 #include "core/base/random.h"
 #include "tests/transform/support/runner.h"
 
-namespace dataline {
+namespace dataline::kernels_test {
 namespace {
 
 using Bytes8 = std::vector<uint8_t>;
@@ -41,7 +41,7 @@ Bytes8 result(const Bytes8& in, int64_t misalignment, const std::function<void(u
 using Loop = std::function<void(const ColorKernels&, uint8_t*, int64_t)>;
 
 void expect_same(const char* name, const Loop& loop) {
-  for (const SimdTarget target : testing::simd_targets()) {
+  for (const SimdTarget target : tests::simd_targets()) {
     for (int64_t pixels = 0; pixels <= kMostPixels; ++pixels) {
       const Bytes8 in = levels(3 * pixels, static_cast<uint64_t>(pixels));
       const auto with = [&](const ColorKernels& kernels) {
@@ -67,12 +67,12 @@ TEST(ColorKernels, PixelLoopsAreThePlainOnesOnEveryTarget) {
 
 TEST(ColorKernels, GraySumIsExactBeyondWhatALaneHolds) {
   const Bytes8 white(3 * 300001, 255);
-  for (const SimdTarget target : testing::simd_targets())
+  for (const SimdTarget target : tests::simd_targets())
     EXPECT_EQ(color_kernels(target).gray_sum(white.data(), 300001), 300001 * 254) << simd_target_name(target);
 }
 
 TEST(ColorKernels, NeighbourLoopsAreThePlainOnesOnEveryTarget) {
-  for (const SimdTarget target : testing::simd_targets()) {
+  for (const SimdTarget target : tests::simd_targets()) {
     for (const int64_t channels : {1, 3, 4}) {
       for (int64_t pixels = 3; pixels <= kMostPixels; ++pixels) {
         const int64_t bytes = pixels * channels;
@@ -93,7 +93,7 @@ TEST(ColorKernels, NeighbourLoopsAreThePlainOnesOnEveryTarget) {
 
 TEST(ColorKernels, BlurLoopsAreThePlainOnesOnEveryTarget) {
   constexpr std::array<float, 4> kWeights{0.05F, 0.1F, 0.2F, 0.3F};
-  for (const SimdTarget target : testing::simd_targets()) {
+  for (const SimdTarget target : tests::simd_targets()) {
     for (int64_t count = 0; count <= 150; ++count) {
       std::array<Bytes8, 7> lines;
       std::array<const uint8_t*, 7> at{};
@@ -144,4 +144,4 @@ TEST(ColorKernels, BlendOfALevelWithItselfStaysWithinOneLevel) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::kernels_test

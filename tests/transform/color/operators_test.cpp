@@ -7,10 +7,10 @@
 #include "tests/transform/color/pictures.h"
 #include "tests/transform/support/runner.h"
 
-namespace dataline {
+namespace dataline::operators_test {
 namespace {
 
-using testing::RunResult;
+using tests::RunResult;
 
 struct Fit {
   std::string_view text;
@@ -53,7 +53,7 @@ TEST(ColorOperators, SayWhatComesOut) {
   };
   for (const Fit& fit : fits) {
     const Field field = image_field(fit.shape, std::string(fit.axes));
-    const RunResult result = testing::run_transform(fit.text, field, pictures(field, 20));
+    const RunResult result = tests::run_transform(fit.text, field, pictures(field, 20));
     EXPECT_EQ(concat(field_type_text(result.output), result.output.axes), fit.output) << fit.text;
     EXPECT_TRUE(result.errors.empty()) << fit.text;
   }
@@ -65,7 +65,7 @@ TEST(ColorOperators, FactorsThatChangeNothingLeaveEveryByteAsItIs) {
   for (size_t i = 0; i < rows[0].size(); ++i) rows[0][i] = static_cast<std::byte>(random_bits(1, i) & 0xff);
   for (const char* text : {"color_jitter(0)", "color_jitter(c=0)", "color_jitter(s=0)", "color_jitter(h=0)",
                            "color_jitter(b=[1, 1], c=[1, 1], s=[1, 1], h=[0, 0])"})
-    EXPECT_TRUE(testing::run_transform(text, field, rows).rows == rows) << text;
+    EXPECT_TRUE(tests::run_transform(text, field, rows).rows == rows) << text;
 }
 
 struct Misfit {
@@ -266,4 +266,4 @@ TEST(ColorOperators, MisfitsNameColumnExpectedAndGot) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::operators_test

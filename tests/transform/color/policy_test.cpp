@@ -5,7 +5,7 @@
 #include "core/transform/color/auto_augment.h"
 #include "tests/transform/golden/golden.h"
 
-namespace dataline {
+namespace dataline::policy_test {
 namespace {
 
 AugmentSpace space_of(const GoldenCase& one) {
@@ -50,4 +50,4 @@ TEST(PolicyFidelity, MagnitudesAreThoseOfTorchvisionsTables) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::policy_test

@@ -10,11 +10,11 @@
 #include "tests/transform/color/pictures.h"
 #include "tests/transform/support/runner.h"
 
-namespace dataline {
+namespace dataline::rows_test {
 namespace {
 
-using testing::RunResult;
-using testing::RunSetup;
+using tests::RunResult;
+using tests::RunSetup;
 
 RunSetup seeded(uint64_t seed) {
   RunSetup setup;
@@ -62,10 +62,10 @@ TEST(ColorOperators, BytesAreTheSameOnEveryMachineAndVectorWidth) {
   const Field field = image_field({29, 37, 3}, "HWC");
   const Rows rows = pictures(field, 8);
   for (const Digest& golden : kDigests) {
-    for (const SimdTarget target : testing::simd_targets()) {
+    for (const SimdTarget target : tests::simd_targets()) {
       RunSetup setup = seeded(11);
       setup.target = target;
-      const uint64_t got = digest_of(testing::run_transform(golden.text, field, rows, setup));
+      const uint64_t got = digest_of(tests::run_transform(golden.text, field, rows, setup));
       EXPECT_EQ(got, golden.digest) << golden.text << " on " << simd_target_name(target);
     }
   }
@@ -76,12 +76,12 @@ TEST(ColorOperators, ARowDependsOnItsSlotAndNotOnTheRowsAroundIt) {
   const Field field = image_field({29, 37, 3}, "HWC");
   const Rows rows = pictures(field, 12);
   for (const Digest& golden : kDigests) {
-    const RunResult all = testing::run_transform(golden.text, field, rows, seeded(3));
+    const RunResult all = tests::run_transform(golden.text, field, rows, seeded(3));
     ASSERT_EQ(all.rows.size(), rows.size());
     for (const size_t row : {11, 0, 5}) {
       RunSetup setup = seeded(3);
       setup.first_slot = static_cast<int64_t>(row);
-      const RunResult alone = testing::run_transform(golden.text, field, {rows[row]}, setup);
+      const RunResult alone = tests::run_transform(golden.text, field, {rows[row]}, setup);
       EXPECT_EQ(alone.rows[0], all.rows[row]) << golden.text << " row " << row;
     }
   }
@@ -91,12 +91,12 @@ TEST(ColorOperators, ARowDependsOnItsSlotAndNotOnTheRowsAroundIt) {
 TEST(ColorOperators, StoredPlanesGiveThePixelsOfStoredHwc) {
   const Field hwc = image_field({29, 37, 3}, "HWC"), chw = image_field({3, 29, 37}, "CHW");
   const Rows rows = pictures(hwc, 4);
-  const RunResult planes = testing::run_transform("chw", hwc, rows);
+  const RunResult planes = tests::run_transform("chw", hwc, rows);
   for (const Digest& golden : kDigests) {
     if (golden.text.find("chw") != std::string_view::npos) continue;
     const std::string text(golden.text);
-    const RunResult left = testing::run_transform(text + ", chw", hwc, rows, seeded(3));
-    const RunResult right = testing::run_transform(text, chw, planes.rows, seeded(3));
+    const RunResult left = tests::run_transform(text + ", chw", hwc, rows, seeded(3));
+    const RunResult right = tests::run_transform(text, chw, planes.rows, seeded(3));
     EXPECT_EQ(field_type_text(left.output), field_type_text(right.output));
     for (size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(left.rows[i], right.rows[i]) << text << " row " << i;
   }
@@ -114,8 +114,8 @@ TEST(RandomErasing, FillsOneRectangleOfFloatsInBothLayouts) {
   const Rows rows = pictures(field, 200);
   for (const std::string layout : {"", ", chw"}) {
     const bool planar = !layout.empty();
-    const RunResult before = testing::run_transform("normalize(imagenet)" + layout, field, rows, seeded(9));
-    const RunResult after = testing::run_transform(
+    const RunResult before = tests::run_transform("normalize(imagenet)" + layout, field, rows, seeded(9));
+    const RunResult after = tests::run_transform(
         "normalize(imagenet)" + layout + ", random_erasing(1, value=random)", field, rows, seeded(9));
     double count = 0, sum = 0, squares = 0;
     for (size_t row = 0; row < rows.size(); ++row) {
@@ -142,11 +142,10 @@ TEST(RandomErasing, NeverAndAlwaysAreExact) {
   const Field field = image_field({40, 50, 3}, "HWC");
   const Rows rows = pictures(field, 300);
   for (const std::string text : {"", "normalize(imagenet), "}) {
-    const RunResult plain = testing::run_transform(text + "cast(f32)", field, rows);
-    const RunResult never =
-        testing::run_transform(text + "random_erasing(0, value=1), cast(f32)", field, rows);
+    const RunResult plain = tests::run_transform(text + "cast(f32)", field, rows);
+    const RunResult never = tests::run_transform(text + "random_erasing(0, value=1), cast(f32)", field, rows);
     const RunResult always =
-        testing::run_transform(text + "random_erasing(1, value=1), cast(f32)", field, rows);
+        tests::run_transform(text + "random_erasing(1, value=1), cast(f32)", field, rows);
     for (size_t i = 0; i < rows.size(); ++i) {
       EXPECT_EQ(never.rows[i], plain.rows[i]) << text;
       EXPECT_NE(always.rows[i], plain.rows[i]) << text;
@@ -155,4 +154,4 @@ TEST(RandomErasing, NeverAndAlwaysAreExact) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::rows_test

@@ -4,7 +4,7 @@
 #include "tests/transform/decode/file_parts.h"
 #include "tests/transform/decode/jpeg_files.h"
 
-namespace dataline {
+namespace dataline::bad_jpeg_test {
 namespace {
 
 std::string good_jpeg() {
@@ -396,4 +396,4 @@ TEST(BadJpeg, HarmlessOdditiesDecode) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::bad_jpeg_test

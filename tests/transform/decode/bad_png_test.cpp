@@ -3,7 +3,7 @@
 #include "tests/transform/decode/bad_image_table.h"
 #include "tests/transform/decode/png_files.h"
 
-namespace dataline {
+namespace dataline::bad_png_test {
 namespace {
 
 using namespace std::string_literals;
@@ -275,4 +275,4 @@ TEST(BadPng, DamagedTextIsPassedOver) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::bad_png_test

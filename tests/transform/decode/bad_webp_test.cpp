@@ -3,7 +3,7 @@
 #include "tests/transform/decode/bad_image_table.h"
 #include "tests/transform/decode/webp_files.h"
 
-namespace dataline {
+namespace dataline::bad_webp_test {
 namespace {
 
 using namespace std::string_literals;
@@ -214,4 +214,4 @@ TEST(BadWebp, EveryFlippedBitEndsInOrder) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::bad_webp_test

@@ -26,7 +26,7 @@ std::atomic<int64_t> allocations{0};
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
-namespace dataline {
+namespace dataline::decode_allocation_test {
 namespace {
 
 std::vector<std::string> images() {
@@ -77,4 +77,4 @@ TEST(DecodeAllocation, FailuresLeaveNothingBehind) {
 #endif
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::decode_allocation_test

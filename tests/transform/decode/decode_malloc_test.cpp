@@ -9,11 +9,11 @@
 
 #include <webp/decode.h>
 
-namespace dataline {
+namespace dataline::decode_malloc_test {
 namespace {
 
-using testing::arm_malloc;
-using testing::disarm_malloc;
+using tests::arm_malloc;
+using tests::disarm_malloc;
 
 struct Outcome {
   Status status;
@@ -76,17 +76,17 @@ std::vector<Image> images() {
 }
 
 TEST(DecodeMalloc, EveryFailureIsOfTheMachineAndNothingIsSpoiled) {
-  if (!testing::kMallocIsOurs) GTEST_SKIP() << "the sanitizer has a malloc of its own";
+  if (!tests::kMallocIsOurs) GTEST_SKIP() << "the sanitizer has a malloc of its own";
   for (const Image& image : images()) {
     DecodeOptions options;
     options.mode = image.mode;
     TestDecoder decoder(options);
     const Outcome good = decode(decoder, image.bytes, -1, false);
     ASSERT_TRUE(good.status.is_ok()) << image.name << ": " << good.status.message();
-    const int64_t calls = testing::mallocs.calls;
+    const int64_t calls = tests::mallocs.calls;
     ASSERT_GT(calls, 0) << image.name << ": no malloc of the decoder was seen";
     int64_t refused = 0;
-    testing::mallocs.spared_bytes = spared_bytes(image.name);
+    tests::mallocs.spared_bytes = spared_bytes(image.name);
     for (bool for_ever : {false, true}) {
       for (int64_t n = 0; n < calls; ++n) {
         const Outcome got = decode(decoder, image.bytes, n, for_ever);
@@ -103,10 +103,10 @@ TEST(DecodeMalloc, EveryFailureIsOfTheMachineAndNothingIsSpoiled) {
       }
     }
     EXPECT_GE(refused, calls) << image.name;
-    testing::mallocs.spared_bytes = 0;
+    tests::mallocs.spared_bytes = 0;
     EXPECT_EQ(decode(decoder, image.bytes, -1, false).pixels, good.pixels) << image.name;
   }
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::decode_malloc_test

@@ -7,7 +7,7 @@
 #include "tests/transform/decode/decoded.h"
 #include "tests/transform/decode/file_parts.h"
 
-namespace dataline {
+namespace dataline::exif_test {
 namespace {
 
 using namespace std::string_literals;
@@ -76,4 +76,4 @@ TEST(Exif, CutsAndFlipsAreOrientations) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::exif_test

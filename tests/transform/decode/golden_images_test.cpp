@@ -8,7 +8,7 @@
 #include "tests/transform/decode/decoded.h"
 #include "tests/transform/decode/png_files.h"
 
-namespace dataline {
+namespace dataline::golden_images_test {
 namespace {
 
 struct Golden {
@@ -127,4 +127,4 @@ TEST(GoldenImages, AnImageMayBeStartedAgain) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::golden_images_test

@@ -7,7 +7,7 @@
 #include "tests/transform/decode/decoded.h"
 #include "tests/transform/decode/jpeg_files.h"
 
-namespace dataline {
+namespace dataline::jpeg_encoder_test {
 namespace {
 
 struct Pixels {
@@ -84,4 +84,4 @@ TEST(JpegEncoder, SidesThatJpegDoesNotHaveAreRefused) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::jpeg_encoder_test

@@ -8,7 +8,7 @@
 #include "tests/transform/decode/jpeg_files.h"
 #include "tests/transform/decode/jpeg_whole.h"
 
-namespace dataline {
+namespace dataline::jpeg_huffman_test {
 namespace {
 
 void expect_ours(const JpegKind& kind) {
@@ -243,4 +243,4 @@ TEST_F(JpegHuffmanTest, ARegionBelowDamageIsThatOfTheWholeImage) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::jpeg_huffman_test

@@ -6,7 +6,7 @@
 #include "tests/transform/decode/decoded.h"
 #include "tests/transform/decode/jpeg_files.h"
 
-namespace dataline {
+namespace dataline::jpeg_region_test {
 namespace {
 
 struct Sampling {
@@ -129,4 +129,4 @@ TEST(JpegRegion, TinyImagesEqualTheWholeDecode) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::jpeg_region_test

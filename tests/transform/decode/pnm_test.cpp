@@ -5,7 +5,7 @@
 
 #include "tests/transform/decode/bad_image_table.h"
 
-namespace dataline {
+namespace dataline::pnm_test {
 namespace {
 
 // 3 x 2 pixels of `channels`: 1, 2, 3, ...
@@ -111,4 +111,4 @@ TEST(Pnm, WhatIsDamagedOrOfAnotherKindIsRefused) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::pnm_test

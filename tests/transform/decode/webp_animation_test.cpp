@@ -9,7 +9,7 @@
 #include "tests/transform/decode/decoded.h"
 #include "tests/transform/decode/webp_files.h"
 
-namespace dataline {
+namespace dataline::webp_animation_test {
 namespace {
 
 constexpr int kCanvasWidth = 40, kCanvasHeight = 30, kWidth = 20, kHeight = 12;
@@ -50,4 +50,4 @@ TEST(WebpAnimation, TheFirstFrameLiesAtItsPlaceOnABlackOrTransparentCanvas) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::webp_animation_test

@@ -5,11 +5,11 @@
 #include "tests/transform/decode/bad_image_table.h"
 #include "tests/transform/decode/webp_files.h"
 
-namespace dataline {
+namespace dataline::webp_memory_test {
 namespace {
 
-using testing::arm_malloc;
-using testing::disarm_malloc;
+using tests::arm_malloc;
+using tests::disarm_malloc;
 
 std::string lossless_file(int width, int height, int groups, int cache_bits = 0) {
   return riff(riff_chunk(
@@ -93,7 +93,7 @@ int64_t taken_bytes(const std::string& webp, PixelMode mode) {
   if (status.is_ok()) status = image.start({0, 0, image.height(), image.width()}, 1, decoder.scratch());
   disarm_malloc();
   EXPECT_TRUE(status.is_ok()) << status.message();
-  return testing::mallocs.peak_bytes;
+  return tests::mallocs.peak_bytes;
 }
 
 std::string encoded(int width, int height, float quality, int kind) {
@@ -130,7 +130,7 @@ std::string encoded(int width, int height, float quality, int kind) {
 }
 
 TEST(WebpMemory, LibwebpAllocatesNoMoreThanWasSaid) {
-  if (!testing::kMallocIsOurs) GTEST_SKIP() << "the sanitizer has a malloc of its own";
+  if (!tests::kMallocIsOurs) GTEST_SKIP() << "the sanitizer has a malloc of its own";
   struct Case {
     std::string name, bytes;
   };
@@ -183,4 +183,4 @@ TEST(WebpMemory, DamageInFrontOfTheCodesIsNoQuestionOfSize) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::webp_memory_test

@@ -6,7 +6,7 @@
 #include "tests/transform/frame/encoded_images.h"
 #include "tests/transform/support/runner.h"
 
-namespace dataline::testing {
+namespace dataline::tests::bucket_test {
 namespace {
 
 using Rows = std::vector<std::vector<std::byte>>;
@@ -135,4 +135,4 @@ TEST(BucketFrames, WhatNeedsOneSizeSaysWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::bucket_test

@@ -8,7 +8,7 @@
 #include "core/base/field.h"
 #include "tests/transform/decode/jpeg_files.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 inline Field encoded_field() {
   Field field;
@@ -32,4 +32,4 @@ inline std::vector<std::byte> jpeg_row(int64_t height, int64_t width, bool grey 
   return {begin, begin + file.size()};
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

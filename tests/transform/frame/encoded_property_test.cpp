@@ -10,7 +10,7 @@
 #include "tests/transform/support/random_pipeline.h"
 #include "tests/transform/support/runner.h"
 
-namespace dataline::testing {
+namespace dataline::tests::encoded_property_test {
 namespace {
 
 constexpr int64_t kRoom = int64_t{1} << 20;
@@ -68,4 +68,4 @@ RC_GTEST_PROP(EncodedFrames, APipelineEqualsItsOperatorsOneAtATime, ()) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::encoded_property_test

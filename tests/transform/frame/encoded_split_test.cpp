@@ -10,7 +10,7 @@
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/tail_twin.h"
 
-namespace dataline::testing {
+namespace dataline::tests::encoded_split_test {
 namespace {
 
 std::optional<DeviceSplit> split_one(std::string_view text, const Field& field) {
@@ -83,4 +83,4 @@ TEST(FrameSplit, StoredImagesAreCutWhereTheirPixelsEnd) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::encoded_split_test

@@ -11,7 +11,7 @@
 #include "tests/transform/support/frame_twin.h"
 #include "tests/transform/support/runner.h"
 
-namespace dataline::testing {
+namespace dataline::tests::encoded_test {
 namespace {
 
 using Rows = std::vector<std::vector<std::byte>>;
@@ -189,4 +189,4 @@ TEST(EncodedFrames, StoredFramesKeepNoMoreThanTheyNeed) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::encoded_test

@@ -128,7 +128,7 @@ size_t compare_golden(const char* name, const std::function<GoldenRule(const Gol
   for (const GoldenCase& one : golden.cases) {
     const GoldenRule rule = one.input == nullptr ? GoldenRule() : rule_of(one);
     if (rule.row.empty()) continue;
-    for (const SimdTarget target : testing::simd_targets()) {
+    for (const SimdTarget target : tests::simd_targets()) {
       Canvas canvas(*one.input);
       const Status status = run(one, target, canvas);
       EXPECT_TRUE(status.is_ok()) << one.line << ": " << status.message();

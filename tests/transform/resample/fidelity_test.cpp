@@ -9,7 +9,7 @@
 #include "tests/transform/golden/golden.h"
 #include "tests/transform/resample/memory_lines.h"
 
-namespace dataline {
+namespace dataline::fidelity_test {
 namespace {
 
 // Both sides round fixed-point sums, whose taps are rounded too. PyTorch rounds halves to even, ours go up: more differ there.
@@ -43,4 +43,4 @@ TEST(ResizeFidelity, EachFilterGivesTheLevelsOfPillow) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::fidelity_test

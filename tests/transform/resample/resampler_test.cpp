@@ -14,13 +14,13 @@
 #include "tests/transform/resample/memory_lines.h"
 #include "tests/transform/support/resampler_twin.h"
 
-namespace dataline {
+namespace dataline::resampler_test {
 namespace {
 
 using test::Image;
 using test::seen;
 using test::whole;
-using testing::make_plain_resampler;
+using tests::make_plain_resampler;
 
 constexpr Filter kFilters[] = {Filter::kNearest, Filter::kBilinear, Filter::kBicubic, Filter::kArea,
                                Filter::kLanczos};
@@ -244,4 +244,4 @@ TEST(Resampler, GoldenDigestOfEachFilter) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::resampler_test

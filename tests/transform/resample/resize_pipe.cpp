@@ -18,7 +18,7 @@ int main() {
     if (std::fread(in.pixels.data(), 1, in.pixels.size(), stdin) != in.pixels.size()) return 2;
     const dataline::View view = whole(in, oh, ow, static_cast<dataline::Filter>(filter), antialias != 0);
     const std::unique_ptr<dataline::Resampler> resampler =
-        target < 0 ? dataline::testing::make_plain_resampler()
+        target < 0 ? dataline::tests::make_plain_resampler()
                    : dataline::make_resampler(static_cast<dataline::SimdTarget>(target));
     const char* wrong = nullptr;
     const Image out = seen(*resampler, view, in, &wrong, int64_t{16} << 20);

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace dataline {
+namespace dataline::view_test {
 namespace {
 
 using Kind = ViewStep::Kind;
@@ -302,4 +302,4 @@ TEST(View, DrawsDependOnSlotAndPlaceAlone) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::view_test

@@ -9,7 +9,7 @@
 #include "core/transform/pixels/lines.h"
 #include "tests/transform/support/resampler_twin.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 namespace {
 
 constexpr int64_t kScratchBytes = int64_t{64} << 20;
@@ -78,4 +78,4 @@ Tensor twin_resize(const Tensor& in, int64_t height, int64_t width, Filter filte
   return twin_view(in, step, {});
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -8,7 +8,7 @@
 #include "tests/transform/support/tensor.h"
 #include "tests/transform/support/twin.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // All of an image, HWC. Fails the test when it cannot be decoded.
 Tensor twin_decode(Bytes encoded, const DecodeOptions& options = {});
@@ -17,4 +17,4 @@ Tensor twin_view(const Tensor& in, ViewStep step, const Draw& draw);
 Tensor twin_resize(const Tensor& in, int64_t height, int64_t width,
                    Filter filter = Filter::kBilinear);  // width 0: as resize(height)
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

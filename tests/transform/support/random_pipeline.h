@@ -14,7 +14,7 @@
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/twin.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // One operator that fits the tensor, as text; and what the twin makes of it.
 struct Step {
@@ -155,4 +155,4 @@ inline RunSetup random_setup() {
   return setup;
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

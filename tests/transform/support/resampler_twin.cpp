@@ -7,7 +7,7 @@
 
 #include "core/transform/resample/kernels.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 namespace {
 
 class PlainResampler : public Resampler {
@@ -138,4 +138,4 @@ class PlainResampler : public Resampler {
 
 std::unique_ptr<Resampler> make_plain_resampler() { return std::make_unique<PlainResampler>(); }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -6,8 +6,8 @@
 
 #include "core/transform/resample/resampler.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 std::unique_ptr<Resampler> make_plain_resampler();
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

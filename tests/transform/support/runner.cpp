@@ -11,7 +11,7 @@
 #include "core/base/random.h"
 #include "core/transform/transform.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 namespace {
 
 constexpr std::byte kUntouched{0xdd};
@@ -223,4 +223,4 @@ Tensor finite_tensor(DType dtype, std::vector<int64_t> shape, std::string axes, 
   return out;
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

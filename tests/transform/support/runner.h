@@ -13,7 +13,7 @@
 #include "core/transform/transform.h"
 #include "tests/transform/support/tensor.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // Every vector target that this machine runs, plain first.
 std::vector<SimdTarget> simd_targets();
@@ -63,4 +63,4 @@ Tensor settled(Tensor tensor);
 // The same without NaN and infinity.
 Tensor finite_tensor(DType dtype, std::vector<int64_t> shape, std::string axes, uint64_t seed);
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -5,7 +5,7 @@
 
 #include "core/transform/elements/convert.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 namespace {
 
 struct Place {
@@ -73,4 +73,4 @@ std::vector<std::byte> twin_tail(const Tail& tail, const std::vector<std::byte>&
   return out;
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -6,10 +6,10 @@
 
 #include "core/base/tail.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // One row. `view`: the row's own, or the tail's.
 std::vector<std::byte> twin_tail(const Tail& tail, const std::vector<std::byte>& row,
                                  const TailGeometry& view);
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -10,7 +10,7 @@
 #include "core/base/dtype.h"
 #include "core/base/field.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 constexpr DType kAllDtypes[] = {DType::kBool, DType::kU8,  DType::kU16, DType::kU32, DType::kU64,
                                 DType::kI8,   DType::kI16, DType::kI32, DType::kI64, DType::kF16,
@@ -51,4 +51,4 @@ inline Tensor empty_tensor(DType dtype, std::vector<int64_t> shape, std::string 
   return out;
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -8,7 +8,7 @@
 
 #include "core/base/random.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 namespace {
 
 // Wide enough for every integer of 64 bits.
@@ -367,4 +367,4 @@ Tensor twin_hflip(const Tensor& in, double probability, const Draw& draw) {
   });
 }
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

@@ -9,7 +9,7 @@
 
 #include "tests/transform/support/tensor.h"
 
-namespace dataline::testing {
+namespace dataline::tests {
 
 // Where a random operator is: its draws depend on this alone.
 struct Draw {
@@ -36,4 +36,4 @@ Tensor twin_center_crop(const Tensor& in, int64_t height, int64_t width);
 Tensor twin_hflip(const Tensor& in, double probability, const Draw& draw);
 Tensor twin_vflip(const Tensor& in, double probability, const Draw& draw);
 
-}  // namespace dataline::testing
+}  // namespace dataline::tests

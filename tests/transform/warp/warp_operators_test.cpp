@@ -8,7 +8,7 @@
 
 #include "core/transform/transform.h"
 
-namespace dataline {
+namespace dataline::warp_operators_test {
 namespace {
 
 Field image_field() {
@@ -62,4 +62,4 @@ TEST(WarpOperators, MisfitsSayExpectedAndGot) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::warp_operators_test

@@ -13,7 +13,7 @@
 #include "core/base/random.h"
 #include "core/transform/operators/stages.h"
 
-namespace dataline {
+namespace dataline::warp_test {
 namespace {
 
 class Warped {
@@ -202,4 +202,4 @@ TEST(Warp, GoldenDigestOfEachOperator) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::warp_test

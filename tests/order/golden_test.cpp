@@ -10,7 +10,7 @@
 #include "core/order/orders.h"
 #include "tests/order/window_support.h"
 
-namespace dataline {
+namespace dataline::golden_test {
 namespace {
 
 std::string list_text(const std::vector<int64_t>& values) {
@@ -138,4 +138,4 @@ TEST(GoldenOrder, TheJsonForTheBindingsSaysTheSame) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::golden_test

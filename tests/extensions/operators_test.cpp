@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/extensions/extensions_support.h"
 
-namespace dataline::testing {
+namespace dataline::tests::operators_test {
 namespace {
 
 // What an operator may promise, and what is said when it does not keep it.
@@ -97,4 +97,4 @@ TEST_F(Operators, ForgetTheStateOfAUseOnce) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::operators_test

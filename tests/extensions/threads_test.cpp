@@ -7,7 +7,7 @@
 
 #include "tests/extensions/extensions_support.h"
 
-namespace dataline::testing {
+namespace dataline::tests::threads_test {
 namespace {
 
 struct Pool {
@@ -104,4 +104,4 @@ TEST_F(Threads, ThatTheHostNeverRunsDoNotHoldUpDestroy) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::threads_test

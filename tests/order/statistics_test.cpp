@@ -14,7 +14,7 @@
 #include "core/order/orders.h"
 #include "tests/order/order_support.h"
 
-namespace dataline {
+namespace dataline::statistics_test {
 namespace {
 
 constexpr double kSeenByFar = 20;  // deviations
@@ -332,4 +332,4 @@ TEST(ShuffleStatistics, TheMallowsKernelHasItsRandomMean) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::statistics_test

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/extensions/extensions_support.h"
 
-namespace dataline::testing {
+namespace dataline::tests::tables_test {
 namespace {
 
 TEST_F(Extensions, RefuseNamesThatAreTakenOrNoNames) {
@@ -252,4 +252,4 @@ TEST_F(Extensions, LoadOfAPluginTwiceIsRefusedAndLeavesTheFirst) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::tables_test

@@ -5,7 +5,7 @@
 
 #include "tests/extensions/extensions_support.h"
 
-namespace dataline::testing {
+namespace dataline::tests::storages_test {
 namespace {
 
 // While `blocks` is set, reads wait to be told that nobody wants the bytes; else they give zeros at once.
@@ -110,4 +110,4 @@ TEST_F(Storages, ReadOutsideOfALoaderLookAtTheTokenOfTheOpen) {
 }
 
 }  // namespace
-}  // namespace dataline::testing
+}  // namespace dataline::tests::storages_test

@@ -11,7 +11,7 @@
 
 #include "tests/order/order_support.h"
 
-namespace dataline {
+namespace dataline::create_test {
 namespace {
 
 using testing::ElementsAre;
@@ -208,4 +208,4 @@ TEST(RankSlots, DoNotOverflowAtTheLargestSizes) {
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::create_test

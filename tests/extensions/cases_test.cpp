@@ -15,6 +15,7 @@
 
 #include "capi/dataline.h"
 
+namespace dataline::cases_test {
 namespace {
 
 struct Case {
@@ -159,3 +160,4 @@ TEST(Plugins, FindEveryFunctionOfTheHeader) {
 TEST(ExtensionCases, AreAsManyAsTheFileHas) { EXPECT_GE(read_cases().size(), 25u); }
 
 }  // namespace
+}  // namespace dataline::cases_test

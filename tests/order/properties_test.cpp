@@ -6,7 +6,7 @@
 
 #include "tests/order/window_support.h"
 
-namespace dataline {
+namespace dataline::properties_test {
 namespace {
 
 // An order of any kind with up to a few thousand slots to look at, and what it borrows.
@@ -140,4 +140,4 @@ RC_GTEST_PROP(OrderProperties, TheRanksOfAnyWorldTogetherReadTheStepInOrder, ())
 }
 
 }  // namespace
-}  // namespace dataline
+}  // namespace dataline::properties_test
