@@ -9,6 +9,7 @@ import os
 import re
 import select
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -21,6 +22,9 @@ SHARED_DATA = ""
 SAMPLES = ""  # the plug-in of tests/extensions
 FAKE_DRIVER = ""  # a CUDA driver that needs no GPU, or ""
 SECONDS = 60  # a command that takes longer hangs
+
+# The background jobs of a script begin with Ctrl-C ignored, and the program keeps to that: here it begins as at a terminal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def read_terminal(ours, seen=lambda text: None):

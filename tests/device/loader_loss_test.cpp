@@ -158,7 +158,7 @@ TEST_F(DeviceLoss, InEveryOperationOfAStreamIsToldByALaterCall) {
         lost += end == DL_ERR_DEVICE_LOST ? 1 : 0;
         ASSERT_LE(fake_cuda_calls_after_loss(), racing_calls_);
       }
-      EXPECT_GT(lost, 20);
+      EXPECT_GT(lost, 10) << "the last operations of a job may run after its last call";
     }
   }
 }
