@@ -15,7 +15,7 @@ from shell import ShellTest
 
 
 class Doctor(ShellTest):
-    def doctor(self, *words, seconds="1"):
+    def doctor(self, *words, seconds="0.4"):
         return json.loads(self.ok("doctor", *words, "--seconds", seconds, "--json"))
 
     def setUp(self):
@@ -42,7 +42,7 @@ class Doctor(ShellTest):
 
     def test_without_a_driver_the_pin_is_refused_for_that_and_the_warning_comes_once(self):
         self.npy("a.npy", "<u8", (1000,), bytes(8000))
-        ran = self.run_shell("doctor", "npy:a.npy", "--pin-memory", "--cuda-library", "/nowhere/libcuda.so.1", "--seconds", "0.5", "--json")
+        ran = self.run_shell("doctor", "npy:a.npy", "--pin-memory", "--cuda-library", "/nowhere/libcuda.so.1", "--seconds", "0.3", "--json")
         self.assertEqual(ran.status, 0, ran.err)
         found = json.loads(ran.out)
         self.assertEqual(found["cause"], "pin_refused")
@@ -56,12 +56,12 @@ class Doctor(ShellTest):
         self.assertIn("prefetch_depth", said["memory"][0]["option"])
 
     def test_people_get_the_same_as_text(self):
-        text = self.ok("doctor", "idx:images", "--num-workers", "1", "--consumer-ms", "5", "--seconds", "1").decode()
+        text = self.ok("doctor", "idx:images", "--num-workers", "1", "--consumer-ms", "5", "--seconds", "0.4").decode()
         self.assertTrue(text.startswith("the consumer is the limit"), text)
         self.assertIn("as asked", text)
 
     def test_storage_alone_is_told_beside_the_loader(self):
-        said = self.doctor("idx:images", "--batch-size", "64", "--num-workers", "1", seconds="0.5")
+        said = self.doctor("idx:images", "--batch-size", "64", "--num-workers", "1", seconds="0.3")
         self.assertGreater(said["storage"]["random_bytes_per_s"], 0)
         self.assertGreater(said["storage"]["sequential_bytes_per_s"], 0)
         self.assertAlmostEqual(said["storage"]["piece_bytes"], 784, delta=80)
@@ -85,7 +85,7 @@ class Doctor(ShellTest):
     def test_a_trace_with_a_uri_gives_the_time_of_the_consumer(self):
         self.traced("--num-workers", "1")
         step = json.loads(self.ok("doctor", "--attach", "t.json", "--json"))["evidence"][0]["step_ms"]
-        said = self.doctor("idx:images", "--attach", "t.json", "--batch-size", "64", "--num-workers", "1", seconds="0.5")
+        said = self.doctor("idx:images", "--attach", "t.json", "--batch-size", "64", "--num-workers", "1", seconds="0.3")
         runs = {row["run"]: row for row in said["evidence"]}
         self.assertGreaterEqual(runs["as asked"]["step_ms"], step)
         self.assertIn("no consumer", runs)

@@ -7,6 +7,7 @@
 #include "tests/loader/measured.h"
 #include "tests/loader/mixes.h"
 #include "tests/support/plan_stages.h"
+#include "tests/support/read_whole.h"
 #include "tests/support/temp_folder.h"
 
 namespace dataline::tests::cache_test {
@@ -96,8 +97,7 @@ TEST_F(Cached, RowsOfEveryKindAreWhatTheyAreWithout) {
 TEST_F(Cached, RowsAreNotReadAgainAndAnotherTimeOfChangeMakesThemAnew) {
   const std::string path = rows();
   const std::vector<std::string> expected = stream(open("jsonl:" + path), cached());
-  std::ifstream in(path);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::string text = read_whole(path);
   const auto time = fs::last_write_time(path);
   std::replace(text.begin(), text.end(), 'a', 'b');
   file("rows.jsonl", text);

@@ -2,21 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 
 #include "core/loader/metrics/metrics.h"
 #include "core/loader/metrics/trace.h"
 #include "tests/loader/measured.h"
+#include "tests/support/read_whole.h"
 #include "tests/support/temp_folder.h"
 
 namespace dataline::tests::trace_test {
 namespace {
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 int64_t count_of(const std::string& text, const std::string& part) {
   int64_t count = 0;
@@ -86,7 +81,7 @@ TEST(Trace, HoldsEachBatchFromClaimToRelease) {
   Loader loader = make_loader(counting_dataset(100), with(kJob, {{"trace", path}}));
   ASSERT_EQ(epoch_samples(loader).size(), 100u);
   loader.reset();
-  const std::string text = contents(path);
+  const std::string text = read_whole(path);
   expect_json(text);
   for (int step = 0; step < 10; ++step) {
     const std::string id = "\"id\":\"0." + std::to_string(step) + "\"}";

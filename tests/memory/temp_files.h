@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tests/support/in_child.h"
+#include "tests/support/read_whole.h"
 #include "tests/support/temp_folder.h"
 
 namespace dataline {
@@ -45,11 +46,6 @@ class TempDir {
  private:
   std::string path_;
 };
-
-inline std::string read_whole(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 // Bytes that differ from their neighbours and between files of different seeds.
 inline std::string pattern_bytes(int64_t count, uint32_t seed = 1) {

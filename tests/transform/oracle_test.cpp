@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/read_whole.h"
 #include "tests/transform/support/runner.h"
 
 namespace dataline::tests::oracle_test {
@@ -36,8 +37,7 @@ class Folder {
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
   std::vector<std::byte> read(const std::string& name) const {
-    std::ifstream file(path_ / name, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = read_whole(path_ / name);
     const auto bytes = std::as_bytes(std::span(text));
     return {bytes.begin(), bytes.end()};
   }

@@ -78,7 +78,7 @@ TEST_F(Sets, ACodecMakesASetSmallerAndItsManifestSaysWhich) {
       ASSERT_EQ(writer.append(columns, 0, 2000).status, DL_OK);
       ASSERT_EQ(writer.finish().status, DL_OK);
       bytes.push_back(std::filesystem::file_size(path(name + "/part-00000." + format)));
-      const bool said = read_file(path(name + "/dataline.manifest")).find("\"codec\": \"" + codec + "\"") !=
+      const bool said = read_whole(path(name + "/dataline.manifest")).find("\"codec\": \"" + codec + "\"") !=
                         std::string::npos;
       EXPECT_EQ(said, codec != "none") << name;
     }
@@ -179,7 +179,7 @@ TEST_F(Sets, NpyHoldsOneDenseFieldOfAnyTypeThatNumPyHas) {
       expected.name = "data";
       expect_same(got[0], expected);
       EXPECT_EQ(there(name + "/part-00002.npy"), std::string(bytes) == "1");
-      EXPECT_EQ(read_file(path(name) + "/part-00000.npy").size() % 64,
+      EXPECT_EQ(read_whole(path(name) + "/part-00000.npy").size() % 64,
                 std::string(bytes) == "1" ? 2 * kinds[k].bytes.size() / 5 % 64 : kinds[k].bytes.size() % 64)
           << "data begin at a multiple of 64 bytes";
     }

@@ -21,7 +21,7 @@ class ParquetSets : public Sets {
       EXPECT_EQ(done.status, DL_OK) << done.error.message;
     }
     EXPECT_EQ(writer.finish().status, DL_OK);
-    return read_file(path(name) + "/part-00000.parquet");
+    return read_whole(path(name) + "/part-00000.parquet");
   }
 };
 
@@ -247,7 +247,8 @@ TEST_F(ParquetSets, EndWhereShardsEnd) {
   EXPECT_EQ(writer.info().shards, 10);
   std::string all;
   for (int i = 0; i < 10; ++i)
-    all += ParquetReader(read_file(path("set/part-0000") + std::to_string(i) + ".parquet")).columns[0].values;
+    all +=
+        ParquetReader(read_whole(path("set/part-0000") + std::to_string(i) + ".parquet")).columns[0].values;
   EXPECT_EQ(all, columns[0].bytes);
 }
 
@@ -286,7 +287,7 @@ TEST_F(ParquetSets, RefuseARowThatFitsNoPageAndGoOn) {
       "row 1: field 'text' takes 1073741825 bytes in a page of Parquet, at most 1073741824: arrow holds it");
   EXPECT_EQ(writer.append(columns, 1, 2).status, DL_OK);
   ASSERT_EQ(writer.finish().status, DL_OK);
-  const std::string bytes = read_file(path("set/part-00000.parquet"));
+  const std::string bytes = read_whole(path("set/part-00000.parquet"));
   EXPECT_EQ(ParquetReader(bytes).columns[0].values, "abc");
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/capi/host_data.h"
+#include "tests/support/read_whole.h"
 #include "tests/support/temp_folder.h"
 
 namespace dataline::tests {
@@ -191,10 +192,6 @@ inline std::vector<Delivery> deliver(const std::string& uri) {
   return out;
 }
 
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 inline void write_file(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }

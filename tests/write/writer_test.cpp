@@ -83,7 +83,7 @@ TEST_F(WriterSets, ASetThatWasGoneOnWithIsTheSameBytes) {
   write(whole, 0, 40);
   ASSERT_EQ(whole.finish().status, DL_OK);
   for (const auto& entry : std::filesystem::directory_iterator(path("whole")))
-    EXPECT_EQ(read_file(entry.path().string()), read_file(path("set/") + entry.path().filename().string()))
+    EXPECT_EQ(read_whole(entry.path().string()), read_whole(path("set/") + entry.path().filename().string()))
         << entry.path();
 }
 
@@ -106,9 +106,9 @@ TEST_F(WriterSets, ShardsThatAreNotWhatTheManifestSaysAreWrittenAgain) {
   const Damage damages[] = {
       {"gone", [](const std::string& shard) { std::filesystem::remove(shard); }},
       {"cut", [](const std::string& shard) { std::filesystem::resize_file(shard, 100); }},
-      {"longer", [](const std::string& shard) { write_file(shard, read_file(shard) + "x"); }},
+      {"longer", [](const std::string& shard) { write_file(shard, read_whole(shard) + "x"); }},
       {"a bit", [](const std::string& shard) {
-         std::string bytes = read_file(shard);
+         std::string bytes = read_whole(shard);
          bytes[bytes.size() / 2] ^= 1;
          write_file(shard, bytes);
        }}};
@@ -126,7 +126,7 @@ TEST_F(WriterSets, ShardsThatAreNotWhatTheManifestSaysAreWrittenAgain) {
 
 TEST_F(WriterSets, AManifestThatEndsAnywhereIsGoneOnWith) {
   write_half();
-  const std::string manifest = read_file(path("set.partial/dataline.manifest"));
+  const std::string manifest = read_whole(path("set.partial/dataline.manifest"));
   std::filesystem::rename(path("set.partial"), path("half"));
   for (size_t bytes = 0; bytes <= manifest.size(); bytes += 7) {
     std::filesystem::remove_all(path("set.partial"));
@@ -136,7 +136,7 @@ TEST_F(WriterSets, AManifestThatEndsAnywhereIsGoneOnWith) {
     ASSERT_EQ(writer.made.status, DL_OK) << bytes << ": " << writer.made.error.message;
     const auto lines = std::count(manifest.begin(), manifest.begin() + static_cast<int64_t>(bytes), '\n');
     EXPECT_EQ(writer.info().shards, std::max<int64_t>(lines - 1, 0)) << bytes;
-    EXPECT_EQ(read_file(path("set.partial/dataline.manifest")).back(), '\n') << bytes;
+    EXPECT_EQ(read_whole(path("set.partial/dataline.manifest")).back(), '\n') << bytes;
   }
 }
 
@@ -198,7 +198,7 @@ TEST_F(WriterSets, WhatIsThereIsNeverWrittenOver) {
   };
   write_file(path("set"), "a file");
   refused();
-  EXPECT_EQ(read_file(path("set")), "a file");
+  EXPECT_EQ(read_whole(path("set")), "a file");
   std::filesystem::remove(path("set"));
   std::filesystem::create_directory(path("set"));
   refused();
@@ -295,7 +295,7 @@ TEST_F(WriterSets, TargetsThatAreNoneAreRefusedByColumn) {
 
 TEST_F(WriterSets, AManifestThatIsNoneIsRefusedByLine) {
   write_half();
-  const std::string name = path("set.partial/dataline.manifest"), good = read_file(name);
+  const std::string name = path("set.partial/dataline.manifest"), good = read_whole(name);
   const std::string head = good.substr(0, good.find('\n') + 1);
   for (const char* line :
        {"{\"shard\": 7}\n", "{\"shard\": \"a\", \"samples\": -1}\n",

@@ -7,6 +7,7 @@
 
 #include "tests/source/folder/folder_files.h"
 #include "tests/source/located.h"
+#include "tests/support/read_whole.h"
 
 namespace dataline::folder_saved_test {
 namespace {
@@ -34,10 +35,7 @@ class SavedFolderIndex : public ::testing::Test {
     return open_at(dir_, "pets?index=" + dir_.path("index") + keys);
   }
   std::string bytes() const { return read_file("index"); }
-  std::string read_file(const std::string& name) const {
-    std::ifstream file(dir_.path(name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string read_file(const std::string& name) const { return read_whole(dir_.path(name)); }
   uint64_t inode() const {
     struct stat info = {};
     EXPECT_EQ(::stat(dir_.path("index").c_str(), &info), 0);

@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/source/open.h"
 #include "tests/source/located.h"
+#include "tests/support/read_whole.h"
 
 namespace dataline::npy_oracle_test {
 namespace {
@@ -67,11 +68,6 @@ void run_python(const TempDir& dir, std::string_view script, bool& ran) {
   ran = std::system((std::string(kPython) + " " + dir.write("make.py", script) + " " + dir.path()).c_str()) ==
         0;
   EXPECT_TRUE(ran);
-}
-
-std::string read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 TEST(NpyOracle, EverythingNumPyWritesIsReadAsNumPyReadsIt) {

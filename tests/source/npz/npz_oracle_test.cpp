@@ -10,6 +10,7 @@
 #include "core/source/open.h"
 #include "tests/source/gzip_files.h"
 #include "tests/source/located.h"
+#include "tests/support/read_whole.h"
 
 namespace dataline::npz_oracle_test {
 namespace {
@@ -82,11 +83,6 @@ bool run_python(const TempDir& dir, std::string_view script) {
 
 bool inflates() {
   return inflate_start("/x.gz", std::as_bytes(std::span(std::string_view(gzip_stored(""))))).is_ok();
-}
-
-std::string read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 std::string dims_text(std::vector<int64_t> dims) { return dims.empty() ? "-" : shape_text(dims); }

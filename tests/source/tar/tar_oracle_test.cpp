@@ -8,17 +8,13 @@
 
 #include "core/source/tar/tar_members.h"
 #include "tests/source/source_support.h"
+#include "tests/support/read_whole.h"
 
 namespace dataline::tar_oracle_test {
 namespace {
 
 constexpr int kOriginals = 9;
 constexpr int kMutated = 4000;
-
-std::string read_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 std::string hex(std::string_view bytes) {
   std::string out;
@@ -77,8 +73,8 @@ TEST_F(TarOracle, ArchivesOfOthersAreListedAsTheyListThem) {
   for (int n = 0; n < kOriginals; ++n) {
     Listed listed = list_members(path(n, ".tar"));
     EXPECT_TRUE(listed.status.is_ok()) << n << ": " << listed.status.message();
-    EXPECT_EQ(listed.by_tarfile, read_text(path(n, ".list"))) << n;
-    EXPECT_EQ(listed.by_gnu, read_text(path(n, ".gnu"))) << n;
+    EXPECT_EQ(listed.by_tarfile, read_whole(path(n, ".list"))) << n;
+    EXPECT_EQ(listed.by_gnu, read_whole(path(n, ".gnu"))) << n;
   }
 }
 
@@ -88,7 +84,7 @@ TEST_F(TarOracle, WhateverIsAcceptedOfDamagedArchivesIsWhatTarfileReads) {
     Listed listed = list_members(path(n, ".tar"));
     if (!listed.status.is_ok()) continue;
     ++accepted;
-    EXPECT_EQ(listed.by_tarfile, read_text(path(n, ".list"))) << n;
+    EXPECT_EQ(listed.by_tarfile, read_whole(path(n, ".list"))) << n;
   }
   EXPECT_GE(accepted, kMutated / 20) << "some damage leaves an archive whole";
   EXPECT_LE(accepted, kMutated / 2);
@@ -102,7 +98,7 @@ TEST_F(TarOracle, WhateverIsAcceptedOfDamagedArchivesIsWhatGnuTarReads) {
     if (!there) break;
     Listed listed = list_members(path(n, ".tar"));
     if (!listed.status.is_ok()) continue;
-    EXPECT_EQ(listed.by_gnu, read_text(path(n, ".gnu"))) << n;
+    EXPECT_EQ(listed.by_gnu, read_whole(path(n, ".gnu"))) << n;
     ++compared;
   }
   EXPECT_GE(compared, 10);

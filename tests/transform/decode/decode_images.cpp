@@ -3,11 +3,10 @@
 // and its answer "HEIGHT WIDTH CHANNELS ELEMENT_BYTES" and the pixels, or "error CODE MESSAGE". One decoder a mode serves
 // all requests.
 // SPDX-License-Identifier: Apache-2.0
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <map>
 
+#include "tests/support/read_whole.h"
 #include "tests/transform/decode/decoded.h"
 
 int main() {
@@ -31,8 +30,7 @@ int main() {
       options.orient = orient;
       decoder = std::make_unique<TestDecoder>(options);
     }
-    std::ifstream file(path, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    const std::string bytes = read_whole(path);
     const Decoded got = decoder->decode(bytes, region, 5);
     if (got.status.is_ok()) {
       std::cout << got.height << ' ' << got.width << ' ' << got.channels << ' ' << got.element_bytes << '\n';
