@@ -14,7 +14,7 @@ finish() {
 }
 
 needed="g++ clang libclang-rt-dev cmake ninja-build pkg-config python3 binutils libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev libhwy-dev"
-optional="libdeflate-dev libzstd-dev liblz4-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libmimalloc-dev liburing-dev libsndfile1-dev libsoxr-dev libkissfft-dev python3-numpy python3-pil python3-pip abigail-tools clang-tidy clang-format ccache strace libtorch-dev libopenblas0-pthread openmpi-bin"
+optional="libdeflate-dev libzstd-dev liblz4-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libmimalloc-dev liburing-dev libsndfile1-dev libsoxr-dev libkissfft-dev python3-numpy python3-pil python3-pip abigail-tools clang-tidy clang-format lld ccache strace libtorch-dev libopenblas0-pthread openmpi-bin"
 
 [ "${1:-}" != --long ] || optional+=" prometheus"
 
