@@ -59,9 +59,15 @@ class Report(ShellTest):
         self.assertIn("prefers-color-scheme: dark", text)
         self.assertLess(len(text), 3_000_000)
 
-    def test_a_slow_consumer_is_told_that_nothing_is_to_gain(self):
-        _, words = self.page(self.numbers(), "--seconds", "1", "--batch-size", "16", "--consumer-ms", "100")
-        self.assertIn("loading keeps up", words)
+    def test_a_consumer_that_hardly_waits_is_told_that_nothing_is_to_gain(self):
+        head = '{"displayTimeUnit":"ms","otherData":{"producer":"dataline"},"traceEvents":[\n'
+        span = '{"name":"%s","ph":"X","pid":1,"tid":0,"ts":%d,"dur":%d,"args":{"epoch":0,"step":%d}},\n'
+        for wait_us, share, keeps_up in ((5, "0.5", True), (50, "4.8", False)):
+            steps = "".join(span % ("next", 2000 * i, wait_us, i) + span % ("step", 2000 * i + wait_us, 1000, i) for i in range(20))
+            self.write("t.json", head + steps + "]}\n")
+            _, words = self.page("t.json")
+            self.assertIn(f"The consumer waits {share} % of the time", words)
+            self.assertEqual("loading keeps up" in words, keeps_up, words)
 
     def test_of_a_trace_it_tells_what_that_holds(self):
         self.ok("cat", self.numbers(), "--trace", "t.json", "--batch-size", "16", "-o", "out")
