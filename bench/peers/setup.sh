@@ -30,7 +30,7 @@ packages() {
     dali) echo "nvidia-dali-cuda130==2.4.0 numpy" ;;
     ffcv) echo "ffcv==1.0.2 numba numpy pillow tqdm psutil" ;;
     streaming) echo "mosaicml-streaming==0.13.0" ;;
-    litdata) echo "litdata==0.2.76 zstd==1.5.7.2 pillow==13.0.0" ;;
+    litdata) echo "litdata==0.2.76 pyarrow==26.0.1 zstd==1.5.7.2 pillow==13.0.0" ;;
     tables) echo "pyarrow==26.0.1 datasets==5.2.0 orjson==3.13.0 safetensors==0.8.0" ;;
     megatron) echo "megatron-core==0.16.1 packaging" ;;
     ray) echo "ray==2.60.0 pyarrow==26.0.1 pandas fsspec numpy==2.4.6 pillow==13.0.0" ;;

@@ -39,6 +39,11 @@ def item(i):
             "n": chance.randrange(-2**63, 2**63), "x": i / 7, "yes": i % 3 == 0, "row": np.arange(i % 9, dtype=np.uint16),
             "half": torch.arange(1 + i % 5, dtype=torch.float16), "fixed": np.full((2, 3), i, np.float32), "cube": torch.full((2, 1, 2), i, dtype=torch.int64),
             "scalar": torch.tensor(i, dtype=torch.int32), "image": jpeg(i), "photo": photo(i), "nest": {"a": i, "b": {"c": str(i)}}, "list": [i, str(i)], "any": {1, i}}
+def row(i):  # dicts of texts, bytes, numbers, lists and dicts: LitData writes rows of Arrow files
+    chance = random.Random(i)
+    return {"text": "".join(chance.choice("ab\\u00e9\\U0001f600 ") for _ in range(chance.randrange(40))), "raw": chance.randbytes(chance.randrange(60)),
+            "n": chance.randrange(-2**63, 2**63), "x": i / 7, "yes": i % 3 == 0, "tokens": [chance.randrange(9) for _ in range(i % 5)], "nest": {"a": i, "b": {"c": str(i)}},
+            "maybe": None if i % 10 == 3 else str(i)}
 def tokens(i):
     yield torch.arange(i % 50, i % 50 + 20 + i % 7, dtype=torch.int64)
 def short_tokens(i):
@@ -59,9 +64,21 @@ def read_items(name):
             elif isinstance(value, (bool, np.bool_)): value = np.uint8(value)
             elif isinstance(value, (int, float, np.generic)): value = np.asarray(value)
             out.setdefault(field, []).append(value if isinstance(value, bytes) else value.tobytes())
+    write_fields(name, out)
+def write_fields(name, out):
     for field, values in out.items():
         with open(f"{folder}/{name}.{field.replace('/', '+')}.bytes", "wb") as file:
             file.write(b"".join(values))
+def read_rows(name):
+    out = {}
+    for one in StreamingDataset(copied(name), shuffle=False):
+        assert list(one) == ["text", "raw", "n", "x", "yes", "tokens", "nest", "maybe"]
+        for field, value in {**one, "nest/a": one["nest"]["a"], "nest/b/c": one["nest"]["b"]["c"]}.items():
+            if field == "nest": continue
+            bytes_of = {str: str.encode, bytes: bytes, bool: lambda v: bytes([v]), int: lambda v: np.int64(v).tobytes(), float: lambda v: np.float64(v).tobytes(),
+                        list: lambda v: np.array(v, np.int64).tobytes(), type(None): lambda v: b""}[type(value)]
+            out.setdefault(field, []).append(bytes_of(value))
+    write_fields(name, out)
 def read_tokens(name):
     with open(f"{folder}/{name}.blocks", "wb") as file:  # blocks of one token: all of them
         for block in StreamingDataset(copied(name), item_loader=TokensLoader(block_size=1), shuffle=False):
@@ -77,9 +94,14 @@ def main():
     optimize(tokens, list(range(90)), output_dir=folder + "/tokens", chunk_size=450, num_workers=2, item_loader=TokensLoader())
     optimize(tokens, list(range(90)), output_dir=folder + "/tokens-zstd", chunk_size=450, num_workers=2, item_loader=TokensLoader(), **zstd)
     optimize(short_tokens, list(range(90)), output_dir=folder + "/short", chunk_size=450, num_workers=1, item_loader=TokensLoader(), **zstd)
+    optimize(row, list(range(3000)), output_dir=folder + "/rows", chunk_size=700, num_workers=2)
+    optimize(row, list(range(3000)), output_dir=folder + "/rows-zstd", chunk_size=701, num_workers=1, compression="zstd")
+    optimize(row, list(range(300)), output_dir=folder + "/rows-chunk", chunk_bytes="8KB", num_workers=1, compression="zstd:9", compression_level="chunk")
     os.environ.pop("DATA_OPTIMIZER_GLOBAL_RANK", None)
     for name in ("plain", "zstd", "zstd19", "items", "batches", "few"):
         read_items(name)
+    for name in ("rows", "rows-zstd", "rows-chunk"):
+        read_rows(name)
     for name in ("tokens", "tokens-zstd", "short"):
         read_tokens(name)
 if __name__ == "__main__":
@@ -90,7 +112,7 @@ if __name__ == "__main__":
 def litdata():
     group = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / "litdata" / "bin" / "python"
     for python in filter(None, [os.environ.get("DATALINE_LITDATA_PYTHON"), str(group), sys.executable]):
-        look = [python, "-c", "import importlib.util as u, sys; sys.exit(any(u.find_spec(n) is None for n in ('litdata', 'PIL', 'zstd')))"]
+        look = [python, "-c", "import importlib.util as u, sys; sys.exit(any(u.find_spec(n) is None for n in ('litdata', 'PIL', 'pyarrow', 'zstd')))"]
         if pathlib.Path(python).exists() and subprocess.run(look, check=False, capture_output=True).returncode == 0:
             return python
     return None
@@ -98,7 +120,7 @@ def litdata():
 
 PYTHON = litdata()
 if PYTHON is None:
-    print("skipped: no Python here has litdata, pillow and zstd (bench/peers/setup.sh torch litdata)")
+    print("skipped: no Python here has litdata, pillow, pyarrow and zstd (bench/peers/setup.sh torch litdata)")
     sys.exit(77)
 
 
@@ -124,12 +146,12 @@ class AgainstLitData(ShellTest):
     def chunks(self, name):
         return sorted(file for file in os.listdir(self.path(name)) if file.endswith(".bin"))
 
-    def same(self, name, uri=None):
+    def same(self, name, uri=None, keys="", count=14):
         names = [file for file in sorted(os.listdir(self.folder)) if file.startswith(f"{name}.") and file.endswith(".bytes")]
-        self.assertEqual(len(names), 14)
+        self.assertEqual(len(names), count)
         fields = [file.split(".")[1].replace("+", "/") for file in names]
         for file, field in zip(names, fields):
-            got = self.ok("cat", f"litdata:{uri or name}?fields={','.join(fields)}", "--field", field, "--max-bytes-per-sample", "4MiB")
+            got = self.ok("cat", f"litdata:{uri or name}?fields={','.join(fields)}{keys}", "--field", field, "--max-bytes-per-sample", "4MiB")
             self.assertEqual(got, self.read(file), file)
 
     def same_tokens(self, name):
@@ -164,6 +186,19 @@ class AgainstLitData(ShellTest):
             self.assertEqual([file for file in self.chunks(name) if ".zstd" in file], [])
             self.same(name)
             self.assertIn("inflated into memory", "".join(json.loads(self.ok("info", f"litdata:{name}?fields=n", "--json"))["notes"]))
+
+    def test_dicts_that_it_writes_as_rows_of_arrow_files_come_out_as_they_are_read_there(self):
+        for name, least in (("rows", 4), ("rows-zstd", 4), ("rows-chunk", 3)):
+            chunks = self.chunks(name)
+            self.assertGreaterEqual(len(chunks), least)
+            for chunk in chunks:
+                self.assertTrue(self.read(f"{name}/{chunk}").endswith(b"LDARW01\0"), chunk)
+            self.same(name, keys="&nulls=fill(0)", count=9)
+            notes = "".join(json.loads(self.ok("info", f"litdata:{name}?fields=n", "--json"))["notes"])
+            (self.assertNotIn if name == "rows" else self.assertIn)("inflated into memory", notes)
+        report = json.loads(self.ok("info", "litdata:rows", "--json"))
+        self.assertEqual(report["samples"], 3000)
+        self.assertRegex("".join(report["notes"]), r"maybe: \d+ nulls")
 
     def test_a_bare_directory_is_known_and_pickles_are_refused_with_what_to_do(self):
         self.ok("info", "tokens")

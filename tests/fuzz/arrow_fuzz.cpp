@@ -46,15 +46,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* input, size_t size) {
     fuzz::check_names(opened.status(), folder.path("fuzz.arrow"));
     return 0;
   }
-  // Rows that are larger than this are the file's right, and the target's memory.
-  if (opened.value()->scratch_bytes(1 << 20) > (16 << 20)) return 0;
-  for (const Field& field : opened.value()->schema().fields) {
-    if (field.kind == FieldKind::kDense && field.bytes() > (1 << 20)) return 0;
-  }
+  if (fuzz::has_huge_rows(*opened.value())) return 0;
   const Result<SourceRef> read = open_arrow(path, options, fuzz::context(IoMode::kPread));
   fuzz::check(read.is_ok(), "what is mapped can be read");
   fuzz::check(read.value()->count() == opened.value()->count(), "as many rows");
-  if (read.value()->scratch_bytes(1 << 20) > (16 << 20)) return 0;
+  if (fuzz::has_huge_rows(*read.value())) return 0;
   fuzz::check(fuzz::rows_of(*opened.value()) == fuzz::rows_of(*read.value()),
               "mapped rows are those that are read");
   fuzz::check_blocks(*opened.value());

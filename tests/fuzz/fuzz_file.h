@@ -71,6 +71,15 @@ class Folder {
   std::string path_;
 };
 
+// Rows so large are the file's right, and the target's memory.
+inline bool has_huge_rows(const Source& source) {
+  if (source.scratch_bytes(1 << 20) > (16 << 20)) return true;
+  const std::vector<Field>& fields = source.schema().fields;
+  return std::any_of(fields.begin(), fields.end(), [](const Field& field) {
+    return field.kind == FieldKind::kDense && field.bytes() > (1 << 20);
+  });
+}
+
 // Rows of a run, as a batch would read them. Row data lives until the next read.
 class Rows {
  public:

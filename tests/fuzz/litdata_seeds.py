@@ -9,6 +9,8 @@ import pathlib
 import struct
 import sys
 
+from arrow_seeds import INT, UTF8, batch, field, files, i32
+
 LEAF = {"type": None, "context": None, "children_spec": []}
 
 
@@ -39,6 +41,14 @@ def in_batches(made):
     return packed, entry | {"chunk_bytes": len(packed)}, config | {"compression": "zstd", "compression_level": "batch"}
 
 
+def with_rows(rows, arrow):
+    """A chunk whose items are the rows of an Arrow file or stream."""
+    head = 4 * (rows + 2)
+    data = struct.pack(f"<{rows + 2}I", rows, *[head] * (rows + 1)) + arrow + struct.pack("<I", len(arrow)) + b"LDARW01\0"
+    _, entry, config = chunk(["int"], [(bytes(8),)] * rows)
+    return data, entry | {"chunk_bytes": len(data)}, config
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     numpy, tensor = struct.pack("<4I", 4, 2, 1, 2) + b"ab", struct.pack(">5I", 13, 3, 1, 2, 1) + b"abcd"
@@ -50,6 +60,9 @@ def main():
         "pickle": chunk(["pickle"], [(b"cos\nsystem\n",)]),
     }
     sets |= {f"{name}-batches": in_batches(sets[name]) for name in ("texts", "arrays", "scalars")}
+    table = files([field("x", INT, {0: i32(32), 1: b"\1"}), field("t", UTF8)],
+                  [batch(2, [(2, 0), (2, 1)], [b"", i32(4, 5), b"\1", i32(0, 3, 3), b"abc"]), batch(1, [(1, 0)] * 2, [b"", i32(6), b"", i32(0, 1), b"d"])])
+    sets |= {"rows-stream": with_rows(3, table[0]), "rows-file": with_rows(3, table[1])}
     for name, (data, entry, config) in sets.items():
         for chunks in ([entry], [entry, entry]):
             index = json.dumps({"chunks": chunks, "config": config, "updated_at": "1"}).encode()

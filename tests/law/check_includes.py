@@ -65,7 +65,7 @@ SOURCE = {
     "labels": {"csv"},
     "shards": {"composed"},
     "mds": {"composed", "shards"},
-    "litdata": {"composed", "documents", "packing", "shards"},
+    "litdata": {"arrow", "composed", "documents", "packing", "shards"},
     "image_sets": {"composed", "idx"},
 }
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -17,44 +18,47 @@ namespace {
 constexpr int64_t kArrowFileHeadBytes = 8;  // "ARROW1", padded
 
 // Refuses what is no Arrow file; says whether it is a file with a footer, else it is read as a stream.
-Result<bool> has_footer(const MappedFile& file) {
+Result<bool> has_footer(const MappedFile& file, FileExtent place) {
   std::array<std::byte, kDescribedBytes> first{};
-  const int64_t count = std::min<int64_t>(kDescribedBytes, file.bytes());
-  DL_RETURN_IF_ERROR(file.read(0, count, first.data()));
+  const int64_t count = std::min<int64_t>(kDescribedBytes, place.bytes);
+  DL_RETURN_IF_ERROR(file.read(place.offset, count, first.data()));
+  const std::string where = concat(file.path(), ": offset ", place.offset);
   const std::string_view text(reinterpret_cast<const char*>(first.data()), static_cast<size_t>(count));
   constexpr std::string_view kWord = "ARROW1";
   if (text.starts_with(kWord)) return true;
   if (!text.empty() && kWord.starts_with(text))
-    return error(Code::kTruncated, file.path(),
-                 ": offset 0: an Arrow file begins with 'ARROW1', this one has ", count, " bytes");
+    return error(Code::kTruncated, where, ": an Arrow file begins with 'ARROW1', this one has ", count,
+                 " bytes");
   if (text.starts_with("FEA1")) {
-    return error(Code::kUnsupported, file.path(),
-                 ": offset 0: a Feather 1 file, which is not read; write it again: "
+    return error(Code::kUnsupported, where,
+                 ": a Feather 1 file, which is not read; write it again: "
                  "pyarrow.feather.write_feather(table, path, compression=\"uncompressed\")");
   }
   if (count < 4) {
-    return error(Code::kTruncated, file.path(),
-                 ": offset 0: an Arrow stream begins with a message, this one has ", count, " bytes");
+    return error(Code::kTruncated, where, ": an Arrow stream begins with a message, this one has ", count,
+                 " bytes");
   }
   const std::string what = describe_first_bytes(Bytes(first).first(static_cast<size_t>(count)));
   if (!what.starts_with("bytes "))
-    return error(Code::kCorrupt, file.path(), ": offset 0: expected an Arrow file or stream, this is ", what);
+    return error(Code::kCorrupt, where, ": expected an Arrow file or stream, this is ", what);
   return false;
 }
 
 // What an open file is made of, step by step.
 class ArrowOpener {
  public:
-  ArrowOpener(MappedFile file, const ArrowOptions& options, const OpenContext& context)
-      : file_(std::move(file)), options_(options), context_(context) {}
+  ArrowOpener(MappedFile file, FileExtent place, std::string_view format, const ArrowOptions& options,
+              const OpenContext& context)
+      : file_(std::move(file)), place_(place), format_(format), options_(options), context_(context) {}
 
   Result<SourceRef> open() {
-    DL_ASSIGN_OR_RETURN(const bool footer, has_footer(file_));
-    if (!footer) return open_stream(0);
-    Result<ArrowFooter> tail = ArrowFooter::read(file_, context_);
+    DL_ASSIGN_OR_RETURN(const bool footer, has_footer(file_, place_));
+    if (!footer) return open_stream(place_.offset);
+    Result<ArrowFooter> tail = ArrowFooter::read(file_, place_, context_);
     const bool lost =
         !tail.is_ok() && (tail.status().code() == Code::kTruncated || tail.status().code() == Code::kCorrupt);
-    if (lost && options_.cut && file_.bytes() > kArrowFileHeadBytes) return open_stream(kArrowFileHeadBytes);
+    if (lost && options_.cut && place_.bytes > kArrowFileHeadBytes)
+      return open_stream(place_.offset + kArrowFileHeadBytes);
     DL_RETURN_IF_ERROR(tail.is_ok() ? Status::ok() : tail.take_status());
     DL_RETURN_IF_ERROR(plan(tail.value().schema(), tail.value().old_unions()));
     DL_ASSIGN_OR_RETURN(ArrowTables tables, read_arrow_file(file_, plan_, tail.value(), context_));
@@ -63,14 +67,15 @@ class ArrowOpener {
 
  private:
   Result<SourceRef> open_stream(int64_t begin) {
-    ArrowMessages messages(file_, file_.bytes());
+    ArrowMessages messages(file_, place_);
     DL_ASSIGN_OR_RETURN(const std::optional<ArrowMessage> schema, messages.read(begin));
     if (!schema || schema->kind != ArrowKind::kSchema)
       return error(Code::kCorrupt, file_.path(), ": offset ", begin,
                    ": a stream begins with a schema, this one does not");
     DL_RETURN_IF_ERROR(plan(schema->header, schema->old_unions));
-    DL_ASSIGN_OR_RETURN(ArrowTables tables,
-                        read_arrow_stream(file_, plan_, schema->end(), options_.cut, context_));
+    DL_ASSIGN_OR_RETURN(
+        ArrowTables tables,
+        read_arrow_stream(file_, plan_, {schema->end(), end() - schema->end()}, options_.cut, context_));
     return finish(std::move(tables));
   }
 
@@ -82,14 +87,14 @@ class ArrowOpener {
 
   Result<SourceRef> finish(ArrowTables tables) {
     std::optional<MappedFile> inflated = std::move(tables.inflated);
-    SourceInfo info{"arrow", file_.path(), std::move(plan_.notes)};
+    SourceInfo info{std::string(format_), file_.path(), std::move(plan_.notes)};
     if (inflated) {
       info.notes.push_back(concat(file_.path(), ": compressed with ", tables.codecs, ": ", inflated->bytes(),
                                   " bytes inflated into memory"));
     }
     if (tables.left_out > 0) {
       info.notes.push_back(concat(file_.path(), ": cut: ", tables.left_out, " bytes from offset ",
-                                  file_.bytes() - tables.left_out, " on are left out"));
+                                  end() - tables.left_out, " on are left out"));
     } else if (!tables.end_mark)
       info.notes.push_back("no end mark: if its writer was not closed, record batches may be missing");
     if (inflated) return source_of(std::move(*inflated), std::move(tables), std::move(info));
@@ -118,7 +123,11 @@ class ArrowOpener {
     return with_null_masks(std::move(source), options_.fill);
   }
 
+  int64_t end() const { return place_.offset + place_.bytes; }
+
   MappedFile file_;
+  const FileExtent place_;  // of the Arrow file
+  const std::string_view format_;
   const ArrowOptions& options_;
   const OpenContext& context_;
   ArrowPlan plan_;
@@ -129,7 +138,13 @@ class ArrowOpener {
 Result<SourceRef> open_arrow(const std::string& path, const ArrowOptions& options,
                              const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
-  return ArrowOpener(std::move(file), options, context).open();
+  const FileExtent all{0, file.bytes()};
+  return open_arrow_within(std::move(file), all, "arrow", options, context);
+}
+
+Result<SourceRef> open_arrow_within(MappedFile file, FileExtent place, std::string_view format,
+                                    const ArrowOptions& options, const OpenContext& context) {
+  return ArrowOpener(std::move(file), place, format, options, context).open();
 }
 
 }  // namespace dataline

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/source/nulls.h"
@@ -17,8 +18,9 @@
 
 namespace dataline {
 
+class MappedFile;
+struct FileExtent;
 struct OpenContext;
-struct FirstBytes;
 
 struct ArrowOptions {
   std::vector<std::string> fields = {};  // in this order; empty: all
@@ -31,5 +33,9 @@ struct ArrowOptions {
 // offset, field, record batch and row.
 Result<SourceRef> open_arrow(const std::string& path, const ArrowOptions& options,
                              const OpenContext& context);
+
+// The same of an Arrow file or stream that a file of another format, `format`, holds: it lies at `place`.
+Result<SourceRef> open_arrow_within(MappedFile file, FileExtent place, std::string_view format,
+                                    const ArrowOptions& options, const OpenContext& context);
 
 }  // namespace dataline

@@ -144,7 +144,7 @@ Result<ArrowViewBuffer*> add_view_table(int64_t count, HostMemory& memory, Arrow
 Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& plan, const ArrowFooter& footer,
                                     const OpenContext& context) {
   return read_tables(file, plan, context, [&](FileReader& reader) -> Status {
-    ArrowMessages messages(file, footer.at());
+    ArrowMessages messages(file, footer.messages());
     for (int64_t i = 0; i < footer.dictionary_count() && !reader.compressed(); ++i) {
       DL_RETURN_IF_ERROR(reader.look());
       DL_ASSIGN_OR_RETURN(const ArrowMessage message,
@@ -162,14 +162,15 @@ Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& pla
 
 namespace {
 
-Status read_stream(const MappedFile& file, int64_t begin, bool cut, FileReader& reader) {
-  ArrowMessages messages(file, file.bytes());
-  for (int64_t at = begin; !reader.compressed();) {
+Status read_stream(const MappedFile& file, FileExtent rest, bool cut, FileReader& reader) {
+  ArrowMessages messages(file, rest);
+  const int64_t end = rest.offset + rest.bytes;
+  for (int64_t at = rest.offset; !reader.compressed();) {
     DL_RETURN_IF_ERROR(reader.look());
     Result<std::optional<ArrowMessage>> read = messages.read(at);
     if (!read.is_ok() && cut && read.status().code() == Code::kTruncated) {
       reader.tables().end_mark = false;
-      reader.tables().left_out = file.bytes() - at;
+      reader.tables().left_out = end - at;
       return Status::ok();
     }
     DL_ASSIGN_OR_RETURN(const std::optional<ArrowMessage> message, std::move(read));
@@ -188,19 +189,19 @@ Status read_stream(const MappedFile& file, int64_t begin, bool cut, FileReader& 
     }
   }
   reader.tables().end_mark = messages.end_mark();
-  if (!cut && messages.end_mark() && messages.next() != file.bytes()) {
-    return error(Code::kCorrupt, file.path(), ": offset ", messages.next(), ": ",
-                 file.bytes() - messages.next(), " bytes after the end mark of the stream");
+  if (!cut && messages.end_mark() && messages.next() != end) {
+    return error(Code::kCorrupt, file.path(), ": offset ", messages.next(), ": ", end - messages.next(),
+                 " bytes after the end mark of the stream");
   }
   return Status::ok();
 }
 
 }  // namespace
 
-Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin, bool cut,
-                                      const OpenContext& context) {
+Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, FileExtent rest,
+                                      bool cut, const OpenContext& context) {
   return read_tables(file, plan, context,
-                     [&](FileReader& reader) { return read_stream(file, begin, cut, reader); });
+                     [&](FileReader& reader) { return read_stream(file, rest, cut, reader); });
 }
 
 }  // namespace dataline

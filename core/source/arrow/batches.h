@@ -83,13 +83,13 @@ struct ArrowTables {
   }
 };
 
-// Reads all messages: of the footer, or of a stream whose schema ends at `begin`. With compressed buffers all that is used is put
+// Reads all messages: of the footer, or of a stream that lie in `rest`, behind its schema. With compressed buffers all that is used is put
 // into memory. kTruncated, kCorrupt, kUnsupported (tensors, unknown codecs), kTooLarge, kOverBudget, kCancelled; std::bad_alloc.
 Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& plan, const ArrowFooter& footer,
                                     const OpenContext& context);
 // `cut`: a message that is cut is the end, and so is what lies behind the end mark: a footer.
-Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin, bool cut,
-                                      const OpenContext& context);
+Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, FileExtent rest,
+                                      bool cut, const OpenContext& context);
 
 // Room for a table of so many, kept in `tables`; null for none.
 Result<ArrowViewBuffer*> add_view_table(int64_t count, HostMemory& memory, ArrowTables& tables);

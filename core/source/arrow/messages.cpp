@@ -117,32 +117,33 @@ Result<std::optional<ArrowMessage>> ArrowMessages::read(int64_t offset) {
 }
 
 Result<ArrowMessage> ArrowMessages::read(const ArrowBlock& block, ArrowKind kind) {
-  if (!extent_fits(block.offset, block.metadata_bytes, end_) ||
-      !extent_fits(block.offset + block.metadata_bytes, block.body_bytes, end_)) {
+  const int64_t there = end_ - begin_;
+  if (!extent_fits(block.offset, block.metadata_bytes, there) ||
+      !extent_fits(block.offset + block.metadata_bytes, block.body_bytes, there)) {
     return arrow_error(Code::kTruncated, file_, end_, "the footer says that a message of ",
                        block.metadata_bytes, " and ", block.body_bytes, " bytes lies at offset ",
-                       block.offset, ", messages end at ", end_);
+                       block.offset, ", messages end at ", there);
   }
+  const int64_t at = begin_ + block.offset;
   block_bytes_ += block.metadata_bytes + block.body_bytes;  // each is at most the size of the file
-  if (block_bytes_ > end_) {
-    return arrow_error(Code::kCorrupt, file_, block.offset, "the footer's messages have ", block_bytes_,
-                       " bytes so far, there are ", end_, ": some of them overlap");
+  if (block_bytes_ > there) {
+    return arrow_error(Code::kCorrupt, file_, at, "the footer's messages have ", block_bytes_,
+                       " bytes so far, there are ", there, ": some of them overlap");
   }
-  DL_ASSIGN_OR_RETURN(const Frame frame, read_frame(block.offset));
+  DL_ASSIGN_OR_RETURN(const Frame frame, read_frame(at));
   if (frame.metadata_bytes == 0)
-    return arrow_error(Code::kCorrupt, file_, block.offset, "an end mark, the footer says a message");
-  DL_ASSIGN_OR_RETURN(ArrowMessage message, parse(block.offset, frame));
+    return arrow_error(Code::kCorrupt, file_, at, "an end mark, the footer says a message");
+  DL_ASSIGN_OR_RETURN(ArrowMessage message, parse(at, frame));
   if (message.kind != kind) {
-    return arrow_error(Code::kCorrupt, file_, block.offset, "a message of kind ",
-                       static_cast<int>(message.kind), ", the footer says ", static_cast<int>(kind),
-                       " (2 dictionary, 3 record batch)");
+    return arrow_error(Code::kCorrupt, file_, at, "a message of kind ", static_cast<int>(message.kind),
+                       ", the footer says ", static_cast<int>(kind), " (2 dictionary, 3 record batch)");
   }
-  if (message.body_bytes != block.body_bytes || message.body_at > block.offset + block.metadata_bytes) {
-    return arrow_error(Code::kCorrupt, file_, block.offset, "a message of ", message.body_at - block.offset,
-                       " and ", message.body_bytes, " bytes, the footer says ", block.metadata_bytes, " and ",
+  if (message.body_bytes != block.body_bytes || message.body_at > at + block.metadata_bytes) {
+    return arrow_error(Code::kCorrupt, file_, at, "a message of ", message.body_at - at, " and ",
+                       message.body_bytes, " bytes, the footer says ", block.metadata_bytes, " and ",
                        block.body_bytes);
   }
-  message.body_at = block.offset + block.metadata_bytes;
+  message.body_at = at + block.metadata_bytes;
   return message;
 }
 
@@ -150,35 +151,37 @@ ArrowBlock ArrowFooter::block(const FlatVector& blocks, int64_t i) {
   return {blocks.number<int64_t>(i, 0), blocks.number<int32_t>(i, 8), blocks.number<int64_t>(i, 16)};
 }
 
-Result<ArrowFooter> ArrowFooter::read(const MappedFile& file, const OpenContext& context) {
-  if (file.bytes() < kArrowLeadBytes + kArrowTailBytes) {
-    return arrow_error(Code::kTruncated, file, 0, "an Arrow file has ", kArrowLeadBytes + kArrowTailBytes,
-                       " bytes at least, this one has ", file.bytes());
+Result<ArrowFooter> ArrowFooter::read(const MappedFile& file, FileExtent place, const OpenContext& context) {
+  const int64_t end = place.offset + place.bytes, room = place.bytes - kArrowLeadBytes - kArrowTailBytes;
+  if (room < 0) {
+    return arrow_error(Code::kTruncated, file, place.offset, "an Arrow file has ",
+                       kArrowLeadBytes + kArrowTailBytes, " bytes at least, this one has ", place.bytes);
   }
   std::array<std::byte, kArrowTailBytes> tail;
-  DL_RETURN_IF_ERROR(file.read(file.bytes() - kArrowTailBytes, kArrowTailBytes, tail.data()));
+  DL_RETURN_IF_ERROR(file.read(end - kArrowTailBytes, kArrowTailBytes, tail.data()));
   const std::string_view magic(reinterpret_cast<const char*>(tail.data()) + 4, kArrowMagicBytes);
   if (magic != kArrowFileMagic) {
     return arrow_error(
-        Code::kTruncated, file, file.bytes() - kArrowMagicBytes,
+        Code::kTruncated, file, end - kArrowMagicBytes,
         "an Arrow file ends with 'ARROW1', this one does not: it is cut, or its writer was not closed");
   }
   const auto size = static_cast<int32_t>(load_little<uint32_t>(tail.data()));
-  if (size <= 0 || size > file.bytes() - kArrowLeadBytes - kArrowTailBytes) {
-    return arrow_error(Code::kCorrupt, file, file.bytes() - kArrowTailBytes, "the footer has ", size,
-                       " bytes, there is room for ", file.bytes() - kArrowLeadBytes - kArrowTailBytes);
+  if (size <= 0 || size > room) {
+    return arrow_error(Code::kCorrupt, file, end - kArrowTailBytes, "the footer has ", size,
+                       " bytes, there is room for ", room);
   }
   if (size > kMaxArrowFooterBytes) {
-    return arrow_error(Code::kTooLarge, file, file.bytes() - kArrowTailBytes, "a footer of ", size,
-                       " bytes, at most ", kMaxArrowFooterBytes);
+    return arrow_error(Code::kTooLarge, file, end - kArrowTailBytes, "a footer of ", size, " bytes, at most ",
+                       kMaxArrowFooterBytes);
   }
   ArrowFooter out;
-  out.at_ = file.bytes() - kArrowTailBytes - size;
+  const int64_t at = end - kArrowTailBytes - size;
+  out.messages_ = {place.offset, at - place.offset};
   DL_ASSIGN_OR_RETURN(
       out.bytes_, context.memory->allocate(size, 64, MemoryKind::kMetadata, "the footer of an Arrow file"));
-  DL_RETURN_IF_ERROR(file.read(out.at_, size, out.bytes_.data()));
+  DL_RETURN_IF_ERROR(file.read(at, size, out.bytes_.data()));
   out.flat_ =
-      std::make_unique<FlatBuffer>(file.path(), out.at_, Bytes(out.bytes_.data(), static_cast<size_t>(size)));
+      std::make_unique<FlatBuffer>(file.path(), at, Bytes(out.bytes_.data(), static_cast<size_t>(size)));
   const FlatTable footer = out.flat_->root();
   if (out.flat_->ok()) {
     // Some writers before Arrow 0.15 left it out, though their messages, which say it too, are V4.

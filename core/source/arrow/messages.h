@@ -19,6 +19,7 @@
 #include "core/memory/host_memory.h"
 #include "core/memory/mapped_file.h"
 #include "core/source/arrow/flatbuffer.h"
+#include "core/source/file_source.h"
 
 namespace dataline {
 
@@ -37,17 +38,18 @@ struct ArrowMessage {
   int64_t end() const { return body_at + body_bytes; }
 };
 
-// Where the footer says that a message lies.
+// Where the footer says that a message lies, from the beginning of the Arrow file.
 struct ArrowBlock {
   int64_t offset = 0, metadata_bytes = 0, body_bytes = 0;
 };
 
 class ArrowMessages {
  public:
-  // Messages lie before `end`.
-  ArrowMessages(const MappedFile& file, int64_t end) : file_(file), end_(end) {}
+  // Messages lie in `place`.
+  ArrowMessages(const MappedFile& file, FileExtent place)
+      : file_(file), begin_(place.offset), end_(place.offset + place.bytes) {}
 
-  // The message at `offset`; nothing at an end mark or at the end. kTruncated, kCorrupt, kUnsupported (metadata older than
+  // The message at `offset` of the file; nothing at an end mark or at the end. kTruncated, kCorrupt, kUnsupported (metadata older than
   // V4), kTooLarge name file and offset.
   Result<std::optional<ArrowMessage>> read(int64_t offset);
   // The message of a block, which is of this kind. Blocks do not overlap: otherwise a small file could say more than fits in
@@ -66,7 +68,7 @@ class ArrowMessages {
   Result<ArrowMessage> parse(int64_t offset, const Frame& frame);
 
   const MappedFile& file_;
-  const int64_t end_;
+  const int64_t begin_, end_;
   std::vector<std::byte> bytes_;
   std::unique_ptr<FlatBuffer> flat_;
   bool end_mark_ = false;
@@ -76,12 +78,13 @@ class ArrowMessages {
 
 class ArrowFooter {
  public:
-  // Of a file that begins with "ARROW1". kTruncated: it does not end so. kCorrupt, kTooLarge, kUnsupported; kOverBudget.
-  static Result<ArrowFooter> read(const MappedFile& file, const OpenContext& context);
+  // Of an Arrow file at `place`, which begins with "ARROW1". kTruncated: it does not end so. kCorrupt, kTooLarge, kUnsupported;
+  // kOverBudget.
+  static Result<ArrowFooter> read(const MappedFile& file, FileExtent place, const OpenContext& context);
 
   FlatTable schema() const { return schema_; }
   bool old_unions() const { return old_unions_; }
-  int64_t at() const { return at_; }  // where it lies: messages lie before it
+  FileExtent messages() const { return messages_; }  // where they lie: before the footer
   int64_t dictionary_count() const { return dictionaries_.size(); }
   int64_t batch_count() const { return batches_.size(); }
   ArrowBlock dictionary(int64_t i) const { return block(dictionaries_, i); }
@@ -95,7 +98,7 @@ class ArrowFooter {
   std::unique_ptr<FlatBuffer> flat_;
   FlatTable schema_;
   FlatVector dictionaries_, batches_;
-  int64_t at_ = 0;
+  FileExtent messages_{};
   bool old_unions_ = false;
 };
 

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "core/base/text.h"
 #include "core/source/documents/documents.h"
 #include "core/source/files.h"
+#include "core/source/litdata/litdata_rows.h"
 
 namespace dataline {
 namespace {
@@ -51,10 +53,10 @@ Status read_headers(const MappedFile& file, const FileExtent& item, const std::v
   return Status::ok();
 }
 
-// LitData's other forms of chunks: items compressed in batches, of which the index says so, and rows as an Arrow file behind an empty
-// table.
-Status explain_chunk(const MappedFile& file) {
-  constexpr std::string_view kFramed("LDFZ01\0\0", 8), kArrowRows("LDARW01\0", 8);
+// LitData's other forms of chunks: items compressed in batches, of which the index says so, and rows of an Arrow file, which all
+// chunks of a set have or none.
+Status explain_chunk(const MappedFile& file, int64_t samples) {
+  constexpr std::string_view kFramed("LDFZ01\0\0", 8);
   std::array<char, 8> text{};
   const int64_t bytes = std::ssize(text);
   if (file.bytes() < bytes) return Status::ok();
@@ -62,12 +64,12 @@ Status explain_chunk(const MappedFile& file) {
   if (std::string_view(text.data(), text.size()) == kFramed)
     return error(Code::kCorrupt, file.path(),
                  ": items compressed in batches, but the index has no compression_level batch");
-  DL_RETURN_IF_ERROR(file.read(file.bytes() - bytes, bytes, reinterpret_cast<std::byte*>(text.data())));
-  if (std::string_view(text.data(), text.size()) == kArrowRows)
-    return error(Code::kUnsupported, file.path(),
-                 ": rows as an Arrow file, which is not read (LitData writes items of texts and numbers "
-                 "alone so where pyarrow is installed: write the set without it)");
-  return Status::ok();
+  DL_ASSIGN_OR_RETURN(const std::optional<FileExtent> rows, find_litdata_rows(file, samples));
+  if (!rows) return Status::ok();
+  return error(
+      Code::kUnsupported, file.path(), ": offset ", rows->offset,
+      ": the rows of an Arrow file, but the set's first chunk has items (LitData writes a chunk so where "
+      "Arrow cannot hold one of its values: give the values of a key one type)");
 }
 
 }  // namespace

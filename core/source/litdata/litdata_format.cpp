@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,15 +11,28 @@
 #include "core/source/files.h"
 #include "core/source/format.h"
 #include "core/source/litdata/litdata_chunks.h"
+#include "core/source/litdata/litdata_rows.h"
+#include "core/source/nulls.h"
 #include "core/source/packing/packing.h"
 #include "core/source/shards/shard_set.h"
 
 namespace dataline {
 namespace {
 
-using FieldNames = std::vector<std::string>;
+// Whether its first chunk has the rows of an Arrow file, and so all.
+Result<bool> has_rows(const std::string& directory, const LitdataIndex& index, const OpenContext& context) {
+  for (const ShardEntry& chunk : index.chunks) {
+    // Only items are compressed so.
+    if (chunk.unpack != nullptr || !chunk.compressed.empty()) return false;
+    if (chunk.samples == 0) continue;
+    DL_ASSIGN_OR_RETURN(const MappedFile file, open_shard_file(directory, chunk, context));
+    DL_ASSIGN_OR_RETURN(const std::optional<FileExtent> rows, find_litdata_rows(file, chunk.samples));
+    return rows.has_value();
+  }
+  return false;
+}
 
-Result<SourceRef> open_tokens_set(const FieldNames& fields, const ShardSetPlace& place,
+Result<SourceRef> open_tokens_set(const std::vector<std::string>& fields, const ShardSetPlace& place,
                                   const LitdataIndex& index, const OpenContext& context) {
   if (index.fields.size() != 1)
     return error(Code::kCorrupt, index.path, ": TokensLoader with ", index.fields.size(),
@@ -39,11 +53,9 @@ Result<SourceRef> open_tokens_set(const FieldNames& fields, const ShardSetPlace&
                      });
 }
 
-Result<SourceRef> open_litdata(const FieldNames& fields, const std::string& path,
-                               const OpenContext& context) {
-  const ShardSetPlace place = shard_set_place(path);
-  DL_ASSIGN_OR_RETURN(const LitdataIndex index, read_litdata_index(place.index, context));
-  if (index.is_tokens) return open_tokens_set(fields, place, index, context);
+Result<SourceRef> open_items_set(const std::vector<std::string>& fields, const ShardSetPlace& place,
+                                 const std::string& directory, const LitdataIndex& index,
+                                 const OpenContext& context) {
   ShardPlan chosen = litdata_plan();
   std::vector<bool> by_header;
   for (const LitdataField& field : index.fields) {
@@ -53,13 +65,26 @@ Result<SourceRef> open_litdata(const FieldNames& fields, const std::string& path
     by_header.push_back(column.by_header && wanted);
     chosen.columns.push_back(std::move(column.stored));
   }
-  const std::string directory = place.directory.empty() ? "." : place.directory;
   DL_RETURN_IF_ERROR(read_first_item(directory, index, by_header, chosen, context));
   DL_RETURN_IF_ERROR(choose_columns(index.path, fields, chosen));
   const auto plan = std::make_shared<const ShardPlan>(std::move(chosen));
   return open_shards(place, index.chunks, "litdata", context,
                      [&](const std::string& folder, const ShardEntry& chunk) {
                        return ColumnShard::open(folder, chunk, plan, context);
+                     });
+}
+
+Result<SourceRef> open_litdata(const ArrowOptions& options, const std::string& path,
+                               const OpenContext& context) {
+  const ShardSetPlace place = shard_set_place(path);
+  DL_ASSIGN_OR_RETURN(const LitdataIndex index, read_litdata_index(place.index, context));
+  if (index.is_tokens) return open_tokens_set(options.fields, place, index, context);
+  const std::string directory = place.directory.empty() ? "." : place.directory;
+  DL_ASSIGN_OR_RETURN(const bool rows, has_rows(directory, index, context));
+  if (!rows) return open_items_set(options.fields, place, directory, index, context);
+  return open_shards(place, index.chunks, "litdata", context,
+                     [&](const std::string& folder, const ShardEntry& chunk) {
+                       return open_litdata_rows(folder, chunk, options, context);
                      });
 }
 
@@ -70,6 +95,7 @@ bool is_litdata_directory(const std::string& directory, const OpenContext& conte
 
 constexpr KeySpec kLitdataKeys[] = {
     {"fields", "NAMES", "", "the fields to deliver, as in image,label; default: all"},
+    kNullsKey,
     kAxesKey,
     kPackLengthKey,
     kPackMethodKey,
@@ -82,14 +108,15 @@ constinit const Format kLitdataFormat{
     .name = "litdata",
     .doc =
         "datasets of LitData: a directory with index.json and chunks; those that zstd compressed are "
-        "inflated "
-        "into memory. Fields: the values of its items, or tokens",
+        "inflated into memory. Fields: the values of its items, or tokens",
     .keys = kLitdataKeys,
     .configure = [](const Uri& uri) -> Result<OpenOne> {
-      DL_ASSIGN_OR_RETURN(FieldNames fields, uri_names(uri, "fields"));
       DL_RETURN_IF_ERROR(check_packing_words(uri));
-      return OpenOne([fields = std::move(fields)](const std::string& path, const OpenContext& context) {
-        return open_litdata(fields, path, context);
+      ArrowOptions options;
+      DL_ASSIGN_OR_RETURN(options.fields, uri_names(uri, "fields"));
+      DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
+      return OpenOne([options = std::move(options)](const std::string& path, const OpenContext& context) {
+        return open_litdata(options, path, context);
       });
     },
     .is_set = is_litdata_directory,

@@ -79,7 +79,7 @@ class LitdataIndexParser {
     if (item_loader_ == "ParquetLoader")
       return error(
           Code::kUnsupported, index_.path,
-          ": the chunks are Parquet files, which are not read (write the set with litdata.optimize)");
+          ": the chunks are Parquet files: open them with the scheme parquet, as in parquet:DIRECTORY");
     index_.is_tokens = item_loader_ == "TokensLoader";
     if (!index_.is_tokens && !item_loader_.empty() && item_loader_ != "PyTreeLoader")
       return error(Code::kUnsupported, index_.path, ": item_loader ", printable(item_loader_),

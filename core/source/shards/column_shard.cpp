@@ -71,7 +71,7 @@ Result<ShardTable> read_table(const MappedFile& file, int64_t samples, bool gap,
 Result<ShardTable> read_shard_table(const MappedFile& file, int64_t samples, const ShardPlan& plan,
                                     const OpenContext& context) {
   Result<ShardTable> table = read_table(file, samples, plan.gap, context);
-  if (!table.is_ok() && plan.explain != nullptr) DL_RETURN_IF_ERROR(plan.explain(file));
+  if (!table.is_ok() && plan.explain != nullptr) DL_RETURN_IF_ERROR(plan.explain(file, samples));
   return table;
 }
 

@@ -43,7 +43,7 @@ struct ShardPlan {
   std::vector<size_t> delivered;     // numbers of columns, in the order of the fields
   bool gap = false;                  // something may lie between the table and the samples
   // Of a file whose table is wrong: what it is instead, if that is known.
-  Status (*explain)(const MappedFile& file) = nullptr;
+  Status (*explain)(const MappedFile& file, int64_t samples) = nullptr;
 };
 
 struct ShardTable {
