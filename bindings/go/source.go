@@ -25,6 +25,15 @@ type Fingerprinter interface {
 	Fingerprint() string
 }
 
+// Blocked is a Source whose records are cheap together: those of a block, as of a compressed group, cost little once one of
+// them is read. Block i ends before record BlockEnds()[i]; they rise, and the last one is Len(). With shuffle=window each
+// is read within one stretch of an epoch. HeldBlocks says how many the source can keep open (0: any number): from 4 on
+// shuffle=window never needs more at a time. Both are asked once.
+type Blocked interface {
+	BlockEnds() []int
+	HeldBlocks() int
+}
+
 // reader is a Source in use.
 type reader struct {
 	source Source
@@ -76,6 +85,15 @@ func (r *reader) raw(l *loan) (*abi.Reader, error) {
 			return nil, err
 		}
 		raw.Fingerprint = text
+	}
+	if blocked, ok := r.source.(Blocked); ok {
+		var ends []int64
+		for _, end := range blocked.BlockEnds() {
+			ends = append(ends, int64(end))
+		}
+		raw.BlockCount = int64(len(ends))
+		raw.BlockEnds = pin(l, ends)
+		raw.HeldBlocks = int64(blocked.HeldBlocks())
 	}
 	return raw, nil
 }

@@ -329,3 +329,45 @@ func TestReadingInGoMayDoAllThatGoDoes(t *testing.T) {
 		}
 	}
 }
+
+// blocks is four hundred numbers in blocks.
+type blocks []int
+
+func (blocks) Fields() []dataline.Field {
+	return []dataline.Field{{Name: "x", DType: dataline.I64}}
+}
+func (blocks) Len() int { return 400 }
+func (blocks) Read(index int, record *dataline.Record) error {
+	return dataline.Put(record, "x", int64(index))
+}
+func (ends blocks) BlockEnds() []int { return ends }
+func (blocks) HeldBlocks() int       { return 4 }
+
+func TestAWindowHasNoMoreBlocksOpenThanTheSourceCanKeep(t *testing.T) {
+	var tens blocks
+	for end := 10; end <= 400; end += 10 {
+		tens = append(tens, end)
+	}
+	l := loaderOf(t, sourceOf(t, tens), dataline.With{"shuffle": "window", "batch_size": 8, "epochs": 1})
+	all := joined(epoch(t, l))
+	read, most := map[int64]int{}, 0 // of the blocks that are open
+	for _, x := range all {
+		read[x/10]++
+		most = max(most, len(read))
+		if read[x/10] == 10 {
+			delete(read, x/10)
+		}
+	}
+	if len(all) != 400 || most > 4 {
+		t.Error(most, "blocks are open at a time", all)
+	}
+	for _, ends := range []blocks{{10, 10, 400}, {10, 20}, {401}} {
+		_, err := dataline.FromSource(ends, nil)
+		if details := wants(t, err, dataline.ErrInvalidArgument); !strings.Contains(details.Message, "block_ends") {
+			t.Error(details.Message)
+		}
+	}
+	if all := joined(epoch(t, loaderOf(t, sourceOf(t, blocks{}), dataline.With{"epochs": 1}))); len(all) != 400 {
+		t.Error("without blocks", all)
+	}
+}

@@ -1,9 +1,13 @@
 // Records from C++: classes and callables, exceptions, ragged fields, destruction.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
+#include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "tests/cpp/support.h"
 
@@ -237,6 +241,76 @@ TEST(CppReader, ARaggedRecordWithoutRoomIsTooLarge) {
   const Result<Batch> bad = loader.try_next();
   EXPECT_EQ(bad.status(), DL_ERR_BAD_SAMPLE);
   EXPECT_TRUE(says(bad.error(), {"sample 1", "40 bytes", "max_bytes_per_sample"}));
+}
+
+std::vector<int64_t> tens(int64_t count) {
+  std::vector<int64_t> ends;
+  for (int64_t end = 10; end <= count; end += 10) ends.push_back(end);
+  return ends;
+}
+
+// Four hundred numbers, in blocks of ten unless a test says otherwise; notes which it was told of, and who reads.
+class Blocks : public Reader {
+ public:
+  explicit Blocks(std::vector<int64_t> ends = tens(400)) : ends_(std::move(ends)) {}
+  std::vector<Field> fields() const override { return {Field::dense<int64_t>("x")}; }
+  int64_t count() const override { return 400; }
+  std::vector<int64_t> block_ends() const override { return ends_; }
+  int64_t held_blocks() const override { return 4; }
+  bool prompt() const override { return is_prompt; }
+  void advise(int64_t block) override {
+    told->insert(block);
+    if (block == 2) throw std::runtime_error("no block 2 ahead of its time");
+  }
+  void read(int64_t index, Record& record) override {
+    record.put(0, index);
+    if (std::this_thread::get_id() == maker_) *called_by_maker = true;
+  }
+
+  bool is_prompt = false;
+  std::shared_ptr<std::set<int64_t>> told = std::make_shared<std::set<int64_t>>();
+  std::shared_ptr<std::atomic<bool>> called_by_maker = std::make_shared<std::atomic<bool>>(false);
+
+ private:
+  std::vector<int64_t> ends_;
+  std::thread::id maker_ = std::this_thread::get_id();
+};
+
+TEST(CppReader, AWindowHasNoMoreBlocksOpenThanTheReaderCanKeepAndTellsOfThem) {
+  auto reader = std::make_unique<Blocks>();
+  const auto told = reader->told;
+  Loader loader(Dataset::from_reader(std::move(reader)),
+                {{"shuffle", "window"}, {"batch_size", 8}, {"num_workers", 0}, {"epochs", 1}});
+  std::map<int64_t, int> left;  // of the blocks that are open
+  size_t samples = 0, most = 0;
+  for (const Batch& batch : loader) {
+    for (const int64_t x : batch["x"].as<int64_t>()) {
+      const auto block = left.try_emplace(x / 10, 10).first;
+      most = std::max(most, left.size());
+      if (--block->second == 0) left.erase(block);
+      ++samples;
+    }
+  }
+  EXPECT_EQ(samples, 400u);
+  EXPECT_LE(most, 4u);
+  EXPECT_GE(told->size(), 39u) << "all but that of the first step";
+}
+
+TEST(CppReader, BlocksThatDoNotRiseToTheCountAreRefused) {
+  for (const std::vector<int64_t>& ends : {std::vector<int64_t>{10, 10, 400}, {10, 20}, {401}}) {
+    const Result<Dataset> refused = Dataset::try_from_reader(std::make_unique<Blocks>(ends));
+    EXPECT_EQ(refused.status(), DL_ERR_INVALID_ARGUMENT);
+    EXPECT_TRUE(says(refused.error(), {"block_ends"}));
+  }
+}
+
+TEST(CppReader, APromptOneIsCalledByAConsumerThatWaitsToo) {
+  auto reader = std::make_unique<Blocks>();
+  reader->is_prompt = true;
+  const auto called = reader->called_by_maker;
+  Loader loader(Dataset::from_reader(std::move(reader)), {{"batch_size", 4}, {"num_workers", 1}});
+  for (int i = 0; i < 1'000'000 && !*called; ++i) ASSERT_TRUE(loader.next());
+  EXPECT_TRUE(*called);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ cancelled(place::Place) = lock(() -> place.flag == C_NULL || is_set(place.flag),
 leave(place::Place) = lock(() -> (place.flag = C_NULL), place.lock)
 
 """
-    Reader(read, count; fields..., workers = 1, fingerprint = nothing)
+    Reader(read, count; fields..., workers = 1, fingerprint = nothing, block_ends = [], held_blocks = 0)
 
 A source of `count` samples that Julia code reads: `read(index)`, with `index` from 0, gives a named tuple with the value of
 each field. `fields` say what they are: `label = Int64` a number, `image = (UInt8, 28, 28)` an array of that type and size,
@@ -36,6 +36,11 @@ A `read(index, place)` is told what the sample is read for, a [`Dataline.Place`]
 
 What `read` throws makes that sample bad, and its text is in the error; the option `on_error` says what follows. `read` must
 not call Dataline and should not wait. `fingerprint` is a text that identifies the data in a saved state.
+
+Samples that cost little together once one of them is read, as those of a compressed group, are blocks: the first
+`block_ends[1]` samples are one, those up to `block_ends[2]` the next, and so on up to `count`. `shuffle = "window"` reads
+each within one stretch of an epoch. `held_blocks` says how many of them can be kept open (0: any number): from 4 on it never
+needs more at a time.
 
 Julia code runs on Julia's threads only, so a loader of a reader needs `num_workers = 0`: samples are read while a batch is
 asked for. A loop over [`ahead`](@ref)`(loader)` asks from another thread, while its body runs. Slower than files and arrays by
@@ -51,14 +56,16 @@ struct Reader
     schema::Vector{Field}
     workers::Int
     fingerprint::Union{Nothing,String}
+    block_ends::Vector{Int64}
+    held_blocks::Int
 end
 
-function Reader(read, count::Integer; workers::Integer = 1, fingerprint = nothing, fields...)
+function Reader(read, count::Integer; workers::Integer = 1, fingerprint = nothing, block_ends = Int64[], held_blocks::Integer = 0, fields...)
     workers >= 1 || throw(DatalineError(ERR_INVALID_ARGUMENT, "workers: expected 1 or more, got $workers"))
     isempty(fields) && throw(DatalineError(ERR_INVALID_ARGUMENT, "a reader needs fields, as in label = Int64"))
     schema = [reader_field(name, given) for (name, given) in pairs(fields)]
     placed = hasmethod(read, Tuple{Int,Place}) ? read : (index, _) -> read(index)
-    return Reader(placed, count, schema, workers, fingerprint)
+    return Reader(placed, count, schema, workers, fingerprint, collect(Int64, block_ends), held_blocks)
 end
 
 reader_field(name, given::Type) = reader_field(name, (given,))
@@ -194,13 +201,14 @@ end
 
 function Dataset(reader::Reader; settings...)
     read = @cfunction(read_records, Int32, (Ptr{Cvoid}, Ptr{CReaderRequest}))
-    name = reader.fingerprint
+    name, ends = reader.fingerprint, reader.block_ends
     out = Ref{Handle}(C_NULL)
     lend(reader) do destroy, context
         with_views(reader.schema) do views, count
             table = Ref(CReader(sizeof(CReader), count, views, reader.count, context, read, destroy,
-                name === nothing ? C_NULL : pointer(name), 0, C_NULL, 0, 0, 0, C_NULL))
-            GC.@preserve name with_options(settings) do options
+                name === nothing ? C_NULL : pointer(name), length(ends), isempty(ends) ? C_NULL : pointer(ends),
+                reader.held_blocks, 0, 0, C_NULL))
+            GC.@preserve name ends with_options(settings) do options
                 check(error -> dl_dataset_from_reader(table, options, out, error))
             end
         end

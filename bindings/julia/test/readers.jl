@@ -119,3 +119,16 @@ end
     @test code_of(() -> Reader(identity, 1)) == Dataline.ERR_INVALID_ARGUMENT
     @test code_of(() -> Dataset(Reader(identity, 1; x = Any))) == Dataline.ERR_UNSUPPORTED
 end
+
+@testset "a window has no more blocks open than the reader can keep" begin
+    blocks(ends; held = 4) = Reader(i -> (x = i,), 400; x = Int64, block_ends = ends, held_blocks = held)
+    loader = Loader(blocks(10:10:400); num_workers = 0, shuffle = "window", batch_size = 8, epochs = 1)
+    order = reduce(vcat, [copy(batch.x) for batch in loader]) .÷ 10
+    spans = [(findfirst(==(block), order), findlast(==(block), order)) for block in 0:39]
+    @test length(order) == 400
+    @test maximum(count(span -> span[1] <= at <= span[2], spans) for at in 1:400) <= 4
+    for bad in (blocks([10, 10, 400]), blocks([10, 20]), blocks([401]), blocks([400]; held = -1))
+        problem = thrown(() -> Dataset(bad))
+        @test problem.code == Dataline.ERR_INVALID_ARGUMENT && occursin(r"block_ends|held_blocks", problem.message)
+    end
+end

@@ -444,6 +444,28 @@ def test_a_fingerprint_goes_into_the_state() -> None:
         dataline.Loader(dataline.from_reader(source, fingerprint="two")).load_state(state)
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_window_has_no_more_blocks_open_than_the_source_can_keep(workers: int) -> None:
+    source = Source(400, lambda index: {"x": index})
+    for ends in (list(range(10, 401, 10)), np.arange(10, 401, 10), range(10, 401, 10)):
+        dataset = dataline.from_reader(source, block_ends=ends, held_blocks=4)
+        loader = dataline.Loader(dataset, shuffle="window", batch_size=8, num_workers=workers, epochs=1)
+        order = np.concatenate([batch["x"].copy() for batch in loader]) // 10
+        assert len(order) == 400
+        spans = [np.flatnonzero(order == block)[[0, -1]] for block in range(40)]
+        assert max(sum(first <= at <= last for first, last in spans) for at in range(400)) <= 4
+
+
+@pytest.mark.parametrize(
+    ("ends", "held", "says"),
+    [([10, 10, 40], 0, r"block_ends\[1\] is 10, expected 11 to 40"), ([10, 20], 0, "end at 20, record_count is 40"),
+     ([50], 0, r"block_ends\[0\] is 50"), ([40], -1, "held_blocks is -1")],
+)  # fmt: skip
+def test_blocks_that_do_not_rise_to_the_count_are_refused(ends: Any, held: int, says: str) -> None:
+    with pytest.raises(dataline.InvalidArgumentError, match=says):
+        dataline.from_reader(Source(40, lambda index: {"x": index}), block_ends=ends, held_blocks=held)
+
+
 def test_the_source_is_let_go_when_nothing_reads_it() -> None:
     source = Source(4, lambda index: index)
     alive = weakref.ref(source)

@@ -329,6 +329,7 @@ inline Result<Dataset> Dataset::try_from_reader(std::unique_ptr<Reader> reader, 
   state->fields = reader->fields();
   const int64_t count = reader->count();
   const std::string fingerprint = reader->fingerprint();
+  const std::vector<int64_t> block_ends = reader->block_ends();
   state->reader = std::move(reader);
 
   const detail::FieldViews views(state->fields);
@@ -341,6 +342,13 @@ inline Result<Dataset> Dataset::try_from_reader(std::unique_ptr<Reader> reader, 
   table.read = &detail::ReaderState::read;
   table.destroy = &detail::ReaderState::destroy;
   table.fingerprint = fingerprint.empty() ? nullptr : fingerprint.c_str();
+  table.prompt = state->reader->prompt() ? 1 : 0;
+  if (!block_ends.empty()) {
+    table.block_count = static_cast<int64_t>(block_ends.size());
+    table.block_ends = block_ends.data();
+    table.held_blocks = state->reader->held_blocks();
+    table.advise = &detail::ReaderState::advise;
+  }
   Result<Dataset> made = detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
     return dl_dataset_from_reader(&table, options.raw(), out, error);
   });

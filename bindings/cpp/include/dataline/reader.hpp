@@ -228,6 +228,18 @@ class Reader {
   virtual int64_t count() const = 0;
   // Text that identifies the data in a saved state; "" for none.
   virtual std::string fingerprint() const { return ""; }
+  // Records that cost little together once one of them is read, as those of a compressed group: block i ends before record
+  // block_ends()[i], rising, the last one is count(). shuffle=window reads each within one stretch of an epoch. Empty: none.
+  // Called once.
+  virtual std::vector<int64_t> block_ends() const { return {}; }
+  // So many blocks the reader can keep open (0: any number): from 4 on shuffle=window never needs more at a time.
+  // Called once.
+  virtual int64_t held_blocks() const { return 0; }
+  // Whether read takes no longer than copying its records does: then a consumer that waits calls it, too. Called once.
+  virtual bool prompt() const { return false; }
+  // Block `block` is read soon: notes it and returns at once, so that a thread can open it while others read. A hint: not
+  // every block is told of. Called concurrently, as read is; an exception is ignored.
+  virtual void advise(int64_t block) { static_cast<void>(block); }
   // Fills record `index`, 0 <= index < count(). An exception makes the record bad; its what() goes into the error.
   virtual void read(int64_t index, Record& record) = 0;
 };
@@ -253,6 +265,17 @@ struct ReaderState {
       request->release = [](void* kept) { delete static_cast<Owners*>(kept); };
     }
     return is_cancelled(*request) ? 1 : 0;
+  }
+  static void advise(void* context, int64_t block) noexcept {
+    Reader& reader = *static_cast<ReaderState*>(context)->reader;
+#if DATALINE_CPP_EXCEPTIONS
+    try {
+      reader.advise(block);
+    } catch (...) {  // the block is opened when it is read
+    }
+#else
+    reader.advise(block);
+#endif
   }
 
  private:

@@ -278,7 +278,7 @@ static PyMethodDef dataset_methods[] = {
     {"_from_arrow", (PyCFunction)dataset_from_arrow, METH_VARARGS,
      "_from_arrow($self, capsules, keys, options, /)\n--\n\n"},
     {"_from_reader", (PyCFunction)dataset_from_reader, METH_VARARGS,
-     "_from_reader($self, read, fields, count, fingerprint, options, /)\n--\n\n"},
+     "_from_reader($self, read, fields, count, fingerprint, block_ends, held_blocks, options, /)\n--\n\n"},
     {"_zip", (PyCFunction)dataset_zip, METH_VARARGS, "_zip($self, parts, names, /)\n--\n\n"},
     {"_concat", (PyCFunction)dataset_concat, METH_VARARGS, "_concat($self, parts, /)\n--\n\n"},
     {"_mix", (PyCFunction)dataset_mix, METH_VARARGS,

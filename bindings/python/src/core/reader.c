@@ -149,14 +149,15 @@ bool field_of_tuple(PyObject* described, dl_view* view, int64_t* shape) {
   return !PyErr_Occurred();
 }
 
-/* _from_reader(read, fields, count, fingerprint or None, options) */
+/* _from_reader(read, fields, count, fingerprint or None, Loan of packed i64 or None, held blocks, options) */
 PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
   PyObject *function, *fields;
-  long long records;
+  long long records, held_blocks;
   const char* fingerprint;
+  PyObject* block_ends;
   Options* options;
-  if (!PyArg_ParseTuple(arguments, "OO!LzO!:_from_reader", &function, &PyTuple_Type, &fields, &records,
-                        &fingerprint, options_type, &options))
+  if (!PyArg_ParseTuple(arguments, "OO!LzOLO!:_from_reader", &function, &PyTuple_Type, &fields, &records,
+                        &fingerprint, &block_ends, &held_blocks, options_type, &options))
     return NULL;
   Py_ssize_t count = PyTuple_Size(fields);
   dl_view* views = calloc((size_t)count + 1, sizeof *views);
@@ -175,6 +176,12 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
     table.read = reader_read;
     table.destroy = give_back;
     table.fingerprint = fingerprint;
+    table.held_blocks = held_blocks;
+    if (PyObject_TypeCheck(block_ends, loan_type)) {
+      const Loan* ends = (const Loan*)block_ends;
+      table.block_count = ends->shape[0];
+      table.block_ends = (const int64_t*)ends->data;
+    }
     if (at == count) {
       dl_dataset* made = NULL;
       NEW_ERROR(error);

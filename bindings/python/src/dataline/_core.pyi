@@ -121,6 +121,8 @@ class Dataset:
         fields: tuple[_Field, ...],
         count: int,
         fingerprint: Optional[str],
+        block_ends: Optional[Loan],
+        held_blocks: int,
         options: Options,
         /,
     ) -> None: ...

@@ -264,6 +264,8 @@ def from_reader(
     read: Optional[Read] = None,
     fields: Optional[Sequence[Field]] = None,
     fingerprint: Optional[str] = None,
+    block_ends: Any = None,
+    held_blocks: int = 0,
     log: Optional[Log] = None,
     **options: Unpack[Options],
 ) -> Dataset:
@@ -283,12 +285,19 @@ def from_reader(
     Arrays of 4 KiB and more in C order are not copied: rows are made from them after the call, up to 64 at once, and they
     are let go then. So give each sample an array of its own, and do not write to it afterwards.
 
+    Samples that cost little together once one of them is read, as those of a compressed group, are blocks: block i ends
+    before sample ``block_ends[i]``; they rise, and the last one is ``len(source)``. ``shuffle="window"`` reads each within
+    one stretch of an epoch. ``held_blocks`` says how many of them the source can keep open (0: any number): from 4 on it
+    never needs more at a time.
+
     The source is called from other threads, never two at once while Python has its lock; in a free-threaded Python by each
     worker.
     """
     reader = Reader(source, fields, read)
+    ends = None if block_ends is None else row(block_ends, "i64", "block_ends")
+    built = build(options, None, log)
     made = Dataset()
-    made._from_reader(reader.read, reader.fields, len(source), fingerprint, build(options, None, log))
+    made._from_reader(reader.read, reader.fields, len(source), fingerprint, ends, held_blocks, built)
     made._reader = reader
     made._cause_of = reader.failures.of
     return made

@@ -73,6 +73,30 @@ pub trait Source: Send + Sync + 'static {
     fn fingerprint(&self) -> Option<String> {
         None
     }
+
+    /// Where blocks end: records that cost little together once one of them is read, as those of a compressed group. Block
+    /// i ends before record `block_ends()[i]`; they rise, and the last one is [`len`](Source::len). `shuffle=window` reads
+    /// each within one stretch of an epoch. Asked once; empty: there are none.
+    fn block_ends(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// So many blocks the source can keep open, 0: any number. `shuffle=window` never needs more at a time, if it is 4 or
+    /// more. Asked once.
+    fn held_blocks(&self) -> usize {
+        0
+    }
+
+    /// Whether `read` takes no longer than copying its records does: then a consumer that waits calls it, too. Asked once.
+    fn prompt(&self) -> bool {
+        false
+    }
+
+    /// Block `block` is read soon: notes it and returns at once, so that a thread can open it while others read. A hint:
+    /// not every block is told of. Called by several threads at once, as `read` is; a panic is ignored.
+    fn advise(&self, block: usize) {
+        let _ = block;
+    }
 }
 
 struct Reader<S> {
@@ -96,8 +120,12 @@ fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
     let fields = source.fields();
     let record_count = ffi::length(source.len())?;
     let fingerprint = source.fingerprint().map(|text| ffi::c_text("fingerprint", &text)).transpose()?;
+    let ends = source.block_ends().into_iter().map(ffi::length).collect::<Result<Vec<i64>>>()?;
+    let held_blocks = ffi::length(source.held_blocks())?;
+    let prompt = i32::from(source.prompt());
     let schema = Schema::of(&fields)?;
     let field_count = ffi::count("fields", fields.len())?;
+    let block_count = ffi::length(ends.len())?;
     lend(Reader { source, fields }, |reader, _, context| {
         let views = schema.views(&reader.fields);
         let table = sys::dl_reader {
@@ -109,14 +137,14 @@ fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
             read: Some(read::<S>),
             destroy: Some(give_back::<Reader<S>>),
             fingerprint: fingerprint.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
-            block_count: 0,
-            block_ends: ptr::null(),
-            held_blocks: 0,
-            prompt: 0,
+            block_count,
+            block_ends: if ends.is_empty() { ptr::null() } else { ends.as_ptr() },
+            held_blocks,
+            prompt,
             reserved: 0,
-            advise: None,
+            advise: if ends.is_empty() { None } else { Some(advise::<S>) },
         };
-        // SAFETY: the schema lives for the call, the reader until it is released.
+        // SAFETY: the schema and the ends live for the call, the reader until it is released.
         Dataset::made(|out, error| unsafe { sys::dl_dataset_from_reader(&table, options, out, error) })
     })
 }
@@ -162,6 +190,19 @@ unsafe extern "C" fn read<S: Source>(context: *mut c_void, request: *mut sys::dl
             std::mem::forget(thrown);
             1
         }
+    }
+}
+
+unsafe extern "C" fn advise<S: Source>(context: *mut c_void, block: i64) {
+    let told = AssertUnwindSafe(|| {
+        // SAFETY: the borrowed reader, as in `read`.
+        let reader = unsafe { &*context.cast::<Reader<S>>() };
+        if let Ok(block) = usize::try_from(block) {
+            reader.source.advise(block);
+        }
+    });
+    if let Err(thrown) = catch_unwind(told) {
+        std::mem::forget(thrown); // the block is opened when it is read
     }
 }
 

@@ -5,8 +5,10 @@ mod common;
 
 use common::{loader_of, Drops, Told};
 use dataline::{Code, DType, Dataset, Error, Field, Loader, Options, Record, Source, SourceError};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 
 type Read = fn(usize, &mut Record<'_>) -> Result<(), SourceError>;
 
@@ -300,4 +302,109 @@ fn a_fingerprint_refuses_a_state_of_other_data() {
     let state = loader("a").save_state().unwrap();
     loader("a").load_state(&state).unwrap();
     assert_eq!(loader("b").load_state(&state).unwrap_err().code(), Code::StateRefused);
+}
+
+/// Four hundred numbers in blocks; notes which it was told of, and whether the thread that made it reads.
+struct Blocks {
+    ends: Vec<usize>,
+    prompt: bool,
+    told: Arc<Mutex<BTreeSet<usize>>>,
+    maker: ThreadId,
+    called_by_maker: Arc<AtomicBool>,
+}
+
+impl Blocks {
+    fn of(ends: &[usize]) -> Blocks {
+        Blocks {
+            ends: ends.to_vec(),
+            prompt: false,
+            told: Arc::default(),
+            maker: thread::current().id(),
+            called_by_maker: Arc::default(),
+        }
+    }
+}
+
+impl Source for Blocks {
+    fn fields(&self) -> Vec<Field> {
+        vec![Field::dense("x", DType::I64, &[])]
+    }
+
+    fn len(&self) -> usize {
+        400
+    }
+
+    fn read(&self, index: usize, record: &mut Record<'_>) -> Result<(), SourceError> {
+        if thread::current().id() == self.maker {
+            self.called_by_maker.store(true, Ordering::SeqCst);
+        }
+        record.put(0, &[index as i64])
+    }
+
+    fn block_ends(&self) -> Vec<usize> {
+        self.ends.clone()
+    }
+
+    fn held_blocks(&self) -> usize {
+        4
+    }
+
+    fn prompt(&self) -> bool {
+        self.prompt
+    }
+
+    fn advise(&self, block: usize) {
+        self.told.lock().unwrap().insert(block);
+        assert_ne!(block, 2, "a block that cannot be opened ahead of its time");
+    }
+}
+
+#[test]
+fn a_window_has_no_more_blocks_open_than_the_source_can_keep_and_tells_of_them() {
+    let source = Blocks::of(&(1..=40).map(|block| block * 10).collect::<Vec<_>>());
+    let told = source.told.clone();
+    let dataset = Dataset::from_source(source, &Options::new()).unwrap();
+    let settings = [("shuffle", "window"), ("batch_size", "8"), ("num_workers", "0"), ("epochs", "1")];
+    let (mut left, mut samples, mut most) = (BTreeMap::new(), 0, 0);
+    for batch in &loader_of(&dataset, &settings).unwrap() {
+        for x in batch.unwrap().view::<i64>("x").unwrap() {
+            let of_block = left.entry(x / 10).or_insert(10);
+            *of_block -= 1;
+            let closed = *of_block == 0;
+            most = most.max(left.len());
+            if closed {
+                left.remove(&(x / 10));
+            }
+            samples += 1;
+        }
+    }
+    assert_eq!(samples, 400);
+    assert!(most <= 4, "{most}");
+    let told = told.lock().unwrap_or_else(PoisonError::into_inner).len();
+    assert!(told >= 39, "{told}: all but that of the first step");
+}
+
+#[test]
+fn blocks_that_do_not_rise_to_the_count_are_refused() {
+    for ends in [&[10, 10, 400][..], &[10, 20], &[401]] {
+        let refused = Dataset::from_source(Blocks::of(ends), &Options::new()).unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument);
+        assert!(refused.message().contains("block_ends"), "{refused}");
+    }
+}
+
+#[test]
+fn a_prompt_source_is_called_by_a_consumer_that_waits_too() {
+    let mut source = Blocks::of(&[]);
+    source.prompt = true;
+    let called = source.called_by_maker.clone();
+    let dataset = Dataset::from_source(source, &Options::new()).unwrap();
+    let loader = loader_of(&dataset, &[("batch_size", "4"), ("num_workers", "1")]).unwrap();
+    for _ in 0..1_000_000 {
+        if called.load(Ordering::SeqCst) {
+            return;
+        }
+        loader.next(None).unwrap();
+    }
+    panic!("the consumer never read");
 }
