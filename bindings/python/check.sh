@@ -94,6 +94,19 @@ if ! $quick && [[ -f $current/ready ]]; then
   "$current/bin/python" -m pytest -rs -q -p no:cacheprovider -W default tests/test_torch*.py
 fi
 
+# Files of the writers that people have.
+if ! $quick && [[ -n ${DATALINE_PARQUET_PLUGIN:-} || -e ${DATALINE_LIB_DIR:-$root/build/release/lib}/libdataline-parquet.so ]]; then
+  step "files of other writers of Parquet"
+  writers=$build/writers
+  [[ -x $writers/bin/pip ]] || "$python" -m venv "$writers"
+  if "$writers/bin/pip" install --quiet --disable-pip-version-check -r writers.txt >"$build/writers.log" 2>&1; then
+    "$writers/bin/pip" install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$DATALINE_WHEEL"
+    "$writers/bin/python" -m pytest -rs -q -p no:cacheprovider -W default tests/test_parquet_writers.py tests/test_parquet_written.py
+  else
+    echo "left out: files of other writers of Parquet: $(tail -n 1 "$build/writers.log")"
+  fi
+fi
+
 step "example"
 "$python" -m pytest -q -rs -p no:cacheprovider "$root/examples/python"
 if ! $quick && [[ -n ${DATALINE_MNIST:-} ]] && "$python" -c 'import torch' 2>/dev/null; then

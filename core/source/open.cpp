@@ -232,6 +232,24 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
   return zip_sources(std::move(parts));
 }
 
+// What to write instead of a path that is not there, and has a pattern or a range in it.
+Status explain_missing(Status status, const Uri& uri, bool bare, FormatSpan known) {
+  if (status.code() != Code::kNotFound) return status;
+  for (const UriPath& path : uri.paths) {
+    const std::string& name = path.path;
+    if (path_exists(name)) continue;
+    if (name.find('*') != std::string::npos)
+      return error(Code::kNotFound, status.message(), "; patterns are not expanded: name the directory");
+    if (!bare || name.find('{') == std::string::npos) continue;
+    for (const Format* format : known) {
+      if (format->ranges && has_suffix(format->suffixes, name))
+        return error(Code::kNotFound, status.message(), "; a range of files needs its scheme: ", format->name,
+                     ":", name);
+    }
+  }
+  return status;
+}
+
 Result<const Format*> format_of(const Uri& uri, FormatSpan known) {
   const Format* format = find_format(uri.scheme, known);
   if (format != nullptr) return format;
@@ -303,15 +321,19 @@ Result<SourceRef> open_source(std::string_view text, const OpenContext& context,
   if (context.cancelled()) {  // before touching any path
     return error(Code::kCancelled, uri.text, ": cancelled before it was opened");
   }
-  if (uri.scheme.empty()) {
-    DL_ASSIGN_OR_RETURN(const Format* detected, detect_format(uri.paths.front().path, context, known));
-    uri.scheme = detected->name;
+  const bool bare = uri.scheme.empty();
+  if (bare) {
+    Result<const Format*> detected = detect_format(uri.paths.front().path, context, known);
+    if (!detected.is_ok()) return explain_missing(detected.take_status(), uri, bare, known);
+    uri.scheme = detected.value()->name;
   }
   DL_ASSIGN_OR_RETURN(const Format* format, format_of(uri, known));
   DL_RETURN_IF_ERROR(check_keys(uri, *format));
   DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, uri_packing(uri));
   std::vector<std::string> left_out;
-  DL_ASSIGN_OR_RETURN(SourceRef source, open_paths(uri, *format, context, known, left_out));
+  Result<SourceRef> opened = open_paths(uri, *format, context, known, left_out);
+  if (!opened.is_ok()) return explain_missing(opened.take_status(), uri, bare, known);
+  SourceRef source = opened.take();
   if (packing) {
     DL_ASSIGN_OR_RETURN(source, pack_source(std::move(source), *packing, context));
   }

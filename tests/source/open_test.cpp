@@ -122,6 +122,17 @@ TEST_F(OpenTest, PathsWithSpecialCharactersAreEscapedInUrisOnly) {
   EXPECT_EQ(rows(dir_.path(name)), "ab");
 }
 
+TEST_F(OpenTest, APatternThatIsNotThereSaysWhatToWriteInstead) {
+  const std::string range = dir_.path("s-{0..1}.tar"), pattern = dir_.path("s-*.tar");
+  expect_error(open_source(range, context_), Code::kNotFound,
+               {range + ": no such file or directory; a range of files needs its scheme: tar:" + range});
+  for (const std::string& uri : {pattern, "tar:" + pattern})
+    expect_error(open_source(uri, context_), Code::kNotFound,
+                 {"no such file or directory; patterns are not expanded: name the directory"});
+  const Result<SourceRef> plain = open_source(dir_.path("{0}.npy"), context_);
+  EXPECT_TRUE(plain.status().message().ends_with("no such file or directory")) << plain.status().message();
+}
+
 TEST_F(OpenTest, AxesGoToTheOnlyFieldOrToImage) {
   dir_.write("a.npy", letters_npy("abcdefgh", "(2, 2, 2)"));
   dir_.write("l.npy", letters_npy("xy"));

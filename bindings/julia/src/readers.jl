@@ -60,7 +60,9 @@ struct Reader
     held_blocks::Int
 end
 
-function Reader(read, count::Integer; workers::Integer = 1, fingerprint = nothing, block_ends = Int64[], held_blocks::Integer = 0, fields...)
+function Reader(read, count::Integer; workers::Integer = 1, fingerprint = nothing, block_ends = Int64[],
+    held_blocks::Integer = 0, fields...)
+
     workers >= 1 || throw(DatalineError(ERR_INVALID_ARGUMENT, "workers: expected 1 or more, got $workers"))
     isempty(fields) && throw(DatalineError(ERR_INVALID_ARGUMENT, "a reader needs fields, as in label = Int64"))
     schema = [reader_field(name, given) for (name, given) in pairs(fields)]

@@ -1,10 +1,13 @@
-"""The plug-in libdataline-parquet.so: files that Polars, DuckDB and fastparquet write, where they are installed.
+"""The plug-in libdataline-parquet.so: files that Polars, DuckDB, fastparquet and Spark write, where they are installed.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +78,89 @@ def test_fastparquet(tmp_path: Path, parquet: dataline.Extensions, codec: str) -
     frame = pandas.DataFrame({name: COLUMNS[name] for name in "ifbs"})
     fastparquet.write(path, frame, compression=codec, row_group_offsets=300, write_index=False, has_nulls=False)
     check(path, parquet, "ifbs")
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
+    quiet = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.driver.host": "127.0.0.1"}
+    builder = sql.SparkSession.builder.master("local[2]").appName("dataline")
+    for key, value in quiet.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+def spark_rows() -> list[tuple[Any, ...]]:
+    day = date(2024, 1, 1).toordinal()
+    return [
+        (
+            *(COLUMNS[name][i] for name in "ifbsl"),
+            {"w": i * 2, "t": str(i)},
+            date.fromordinal(day + i),
+            datetime.fromtimestamp(1_700_000_000 + i, tz=timezone.utc),
+            bytes([i % 256]) * (i % 4),
+            None if i % 10 == 3 else i,
+            [[1.5, i / 2], [i * 1.0]][: i % 3],
+        )
+        for i in range(ROWS)
+    ]
+
+
+# Its lists have two forms, and its times three: the INT96 of old is what it writes unless it is told otherwise.
+@pytest.mark.parametrize("legacy", ["false", "true"])
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "zstd", "lz4_raw"])
+def test_spark(tmp_path: Path, parquet: dataline.Extensions, spark: Any, codec: str, legacy: str) -> None:
+    schema = (
+        "i bigint, f double, b boolean, s string, l array<bigint>, z struct<w: bigint, t: string>, "
+        "d date, t timestamp, raw binary, gap int, m array<array<double>>"
+    )
+    times = "INT96" if legacy == "true" else "TIMESTAMP_MICROS"
+    spark.conf.set("spark.sql.parquet.writeLegacyFormat", legacy)
+    spark.conf.set("spark.sql.parquet.outputTimestampType", times)
+    folder = tmp_path / "set"
+    frame = spark.createDataFrame(spark_rows(), schema).repartition(3).sortWithinPartitions("i")
+    frame.write.option("compression", codec).option("parquet.block.size", 16384).parquet(str(folder))
+    assert (folder / "_SUCCESS").exists()
+    assert len(list(folder.glob("part-*.parquet"))) == 3
+    check(folder, parquet)
+    check(folder, parquet, shuffle="window", seed=2, num_workers=2)
+    second = 1_000_000_000 if legacy == "true" else 1_000_000  # INT96 counts nanoseconds
+    for row in rows_of(f"parquet:{folder}?fields=i,z/w,z/t,d,t,raw", parquet):
+        i = int(row["i"])
+        assert (int(row["z/w"]), bytes(row["z/t"]), int(row["d"])) == (2 * i, str(i).encode(), 19723 + i)
+        assert bytes(row["raw"]) == bytes([i % 256]) * (i % 4)
+        assert int(row["t"]) == (1_700_000_000 + i) * second
+    for row in rows_of(f"parquet:{folder}?fields=i,gap&nulls=mask", parquet):
+        i = int(row["i"])
+        assert (int(row["gap"]), bool(row["gap/valid"])) == ((0, False) if i % 10 == 3 else (i, True))
+
+
+def test_spark_reads_what_is_written(tmp_path: Path, spark: Any) -> None:
+    columns = {
+        "i": np.arange(ROWS),
+        "f": np.arange(ROWS) / 7,
+        "b": np.arange(ROWS) % 3 == 0,
+        "s": COLUMNS["s"],
+        "l": dataline.Ragged(np.concatenate([np.arange(i % 5) for i in range(ROWS)]), ragged_offsets()),
+        "row": np.arange(3 * ROWS, dtype=np.float32).reshape(ROWS, 3),
+    }
+    folder = tmp_path / "set"
+    empty: dict[str, Any] = {name: value[:0] for name, value in columns.items() if name != "l"}
+    empty["l"] = dataline.Ragged(np.arange(0), np.zeros(1, np.int64))
+    with dataline.Writer(f"parquet:{folder}", empty) as writer:
+        writer.append(columns)
+    got = spark.read.parquet(*[str(path) for path in sorted(folder.glob("*.parquet"))]).orderBy("i").collect()
+    assert len(got) == ROWS
+    for i, row in enumerate(got):
+        for name in "ifbl":
+            assert row[name] == COLUMNS[name][i]
+        assert (row["s"] if isinstance(row["s"], str) else bytes(row["s"]).decode()) == COLUMNS["s"][i]
+        assert list(row["row"]) == [3.0 * i, 3.0 * i + 1, 3.0 * i + 2]
+
+
+def ragged_offsets() -> Any:
+    return np.concatenate([[0], np.cumsum([i % 5 for i in range(ROWS)])]).astype(np.int64)

@@ -462,7 +462,7 @@ def test_a_window_has_no_more_blocks_open_than_the_source_can_keep(workers: int)
      ([50], 0, r"block_ends\[0\] is 50"), ([40], -1, "held_blocks is -1")],
 )  # fmt: skip
 def test_blocks_that_do_not_rise_to_the_count_are_refused(ends: Any, held: int, says: str) -> None:
-    with pytest.raises(dataline.InvalidArgumentError, match=says):
+    with pytest.raises(dataline.CallError, match=says):
         dataline.from_reader(Source(40, lambda index: {"x": index}), block_ends=ends, held_blocks=held)
 
 
