@@ -1046,7 +1046,8 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_at(const dl_metrics* metri
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_text(const dl_metrics* metrics, const char* labels,
                                                            char* text, size_t* bytes, dl_error* error);
 
-/* A call of dl_loader_next that took 10 ms or more. */
+/* A call of dl_loader_next that took 10 ms or more; calls that end with DL_TIMEOUT count as one with the call that then delivers,
+ * without the time between them. */
 typedef struct dl_stall {
   uint32_t struct_size;
   uint32_t reserved;

@@ -10,7 +10,10 @@ namespace dataline {
 Status Loader::measured_next(int64_t timeout_ns, Batch** out) {
   Metrics::Call call = metrics_->begin_call();
   Status status = take_next(timeout_ns, out, &call);
-  if (*out == nullptr) return status;
+  if (*out == nullptr) {
+    if (status.code() == Code::kTimeout) metrics_->pause_call(call);
+    return status;
+  }
   call.batch = {(*out)->epoch, (*out)->step};
   metrics_->end_call(call);
   return status;

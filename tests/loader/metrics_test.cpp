@@ -131,6 +131,70 @@ TEST(Metrics, StallsNameTheBatchAndWhatTheWorkersDidMeanwhile) {
   EXPECT_GE(row_of(metrics, "off_cpu", "storage").value, 20 * kMs) << "it slept in the reader";
 }
 
+// As languages wait, that look for signals between slices.
+TEST(Metrics, AWaitInSlicesIsOneCall) {
+  std::atomic<bool> open{false};
+  TestReader reader;
+  reader.before = [&](const int64_t* indices, int64_t) {
+    while (indices[0] >= 10 && !open) take_time(kMs);
+  };
+  const Loader loader = make_loader(
+      reader.dataset(30), {{"stats", "full"}, {"num_workers", "1"}, {"batch_size", "10"}, {"epochs", "1"}});
+  const Metrics metrics = metrics_of(loader);
+  ASSERT_EQ(next(loader).status, DL_OK);
+  for (int slice = 0; slice < 20; ++slice) ASSERT_EQ(next(loader, slice * kMs / 2).status, DL_TIMEOUT);
+  open = true;
+  ASSERT_EQ(next(loader).status, DL_OK);
+  ASSERT_EQ(next(loader).status, DL_OK);
+  const dl_metric call = row_of(metrics, "next", "", DL_THREAD_CONSUMER);
+  EXPECT_EQ(call.count, 3);
+  EXPECT_GE(call.max_ns, 95 * kMs) << "all slices together";
+  EXPECT_EQ(row_of(metrics, "between", "", DL_THREAD_CONSUMER).count, 2);
+  bool named = false;
+  for (const dl_stall& stall : stalls_of(metrics)) {
+    if (stall.step == 1) named = stall.wait_ns >= 95 * kMs;
+  }
+  EXPECT_TRUE(named);
+}
+
+// As a frame loop looks, and does its own work between two looks: that is no wait.
+TEST(Metrics, WhatLiesBetweenTwoLooksIsNoWait) {
+  std::atomic<bool> open{false};
+  TestReader reader;
+  reader.before = [&](const int64_t* indices, int64_t) {
+    while (indices[0] >= 10 && !open) take_time(kMs);
+  };
+  const Loader loader = make_loader(
+      reader.dataset(30), {{"stats", "full"}, {"num_workers", "1"}, {"batch_size", "10"}, {"epochs", "1"}});
+  const Metrics metrics = metrics_of(loader);
+  ASSERT_EQ(next(loader).status, DL_OK);
+  const auto begin = std::chrono::steady_clock::now();
+  int64_t in_calls_ns = 0;
+  for (int look = 0; look < 10; ++look) {
+    const auto called = std::chrono::steady_clock::now();
+    ASSERT_EQ(next(loader, 0).status, DL_TIMEOUT);
+    in_calls_ns += (std::chrono::steady_clock::now() - called).count();
+    take_time(5 * kMs);
+  }
+  open = true;
+  Delivered last = next(loader, 0);
+  while (last.status == DL_TIMEOUT) {
+    take_time(5 * kMs);
+    const auto called = std::chrono::steady_clock::now();
+    last = next(loader, 0);
+    in_calls_ns += (std::chrono::steady_clock::now() - called).count();
+  }
+  ASSERT_EQ(last.status, DL_OK);
+  ASSERT_GE((std::chrono::steady_clock::now() - begin).count(), 50 * kMs);
+  ASSERT_EQ(next(loader).status, DL_OK);
+  for (const dl_stall& stall : stalls_of(metrics)) {
+    if (stall.step == 1) {
+      EXPECT_LE(stall.wait_ns, in_calls_ns) << "a busy machine may make a look long";
+    }
+  }
+  EXPECT_EQ(row_of(metrics, "next", "", DL_THREAD_CONSUMER).count, 3);
+}
+
 TEST(Metrics, AStallForALeaseSaysSo) {
   const Loader loader = make_loader(counting_dataset(100), {{"stats", "full"},
                                                             {"num_workers", "1"},

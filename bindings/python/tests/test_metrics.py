@@ -35,18 +35,6 @@ def samples(text: str) -> dict[str, float]:
     return found
 
 
-class Slow:
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-
-    def __len__(self) -> int:
-        return 4
-
-    def __getitem__(self, index: int) -> Any:
-        time.sleep(self.seconds)
-        return {"x": index}
-
-
 def test_the_counters_are_those_of_stats_under_their_names() -> None:
     loader = loader_of(100, batch_size=10)
     for _ in loader:
@@ -107,12 +95,25 @@ def test_no_counter_and_no_sum_ever_falls() -> None:
 
 
 def test_a_stall_names_its_batch_and_its_cause() -> None:
-    loader = dataline.Loader(dataline.from_reader(Slow(0.03)), batch_size=2, num_workers=1, stats="full")
-    list(loader)
+    asked = threading.Semaphore(1)  # once: the first sample is read when the reader is made
+
+    def read(index: int, place: dataline.Place) -> Any:
+        if index % 2 == 0:
+            asked.acquire(timeout=60)  # a batch is begun when it is asked for, so that no busy machine has it before
+            time.sleep(0.1)
+        return {"x": index}
+
+    dataset = dataline.from_reader(range(4), read=read)
+    loader = dataline.Loader(dataset, batch_size=2, num_workers=1, stats="full", epochs=1)
+    batches = iter(loader)
+    for _ in range(2):
+        asked.release()
+        next(batches)
     stalls = loader.metrics().stalls()
-    # On a busy machine the first batch may be there before it is asked for.
-    assert [stall[:2] for stall in stalls] in ([(0, 0), (0, 1)], [(0, 1)])
-    assert all(stall.wait_ns >= 10_000_000 for stall in stalls)
+    assert [stall[:2] for stall in stalls] == [(0, 0), (0, 1)]
+    assert all(stall.wait_ns >= 60_000_000 for stall in stalls), (
+        "more than a slice of a wait, after each of which signals are looked for"
+    )
     assert {stall.cause for stall in stalls} == {"read"}
     assert loader_of(stats="full").metrics().stalls() == []
 

@@ -45,42 +45,61 @@ void Metrics::switch_on() {
 // The call after one that is measured tells when that one's batch was done with.
 Metrics::Call Metrics::begin_call() {
   Call call;
+  if (resume_call(call)) return call;
   call.number = calls_.fetch_add(1, std::memory_order_relaxed);
   const int64_t measured = measured_call_.load(std::memory_order_relaxed);
   const int64_t every = trace() != nullptr ? 1 : calls_every_.load(std::memory_order_relaxed);
   if (call.number >= measured + every) call.weight = call.number - measured;
   if (call.weight > 0 || call.number == measured + 1)
-    call.begin_ns = monotonic_ns();
+    call.since_ns = call.begin_ns = monotonic_ns();
   else
-    call.coarse_ns = coarse_ns();
+    call.since_ns = coarse_ns();
   return call;
 }
 
-void Metrics::end_call(Call& call) {
-  if (call.begin_ns == 0 && coarse_ns() - call.coarse_ns < kStallNs) return;
+bool Metrics::resume_call(Call& call) {
+  if (!paused_.load(std::memory_order_relaxed)) return false;
+  const int64_t now_ns = monotonic_ns();
+  ThreadLock lock(mutex_);
+  if (!paused_.exchange(false)) return false;
+  call = paused_call_;
+  if (now_ns - call.end_ns < kPauseNs) return true;
+  call.waited_ns = call.took_ns();
+  call.since_ns = now_ns;
+  return true;
+}
+
+void Metrics::pause_call(Call& call) {
   call.end_ns = monotonic_ns();
   ThreadLock lock(mutex_);
-  const int64_t took_ns = call.end_ns - (call.begin_ns > 0 ? call.begin_ns : call.coarse_ns);
+  paused_call_ = call;
+  paused_.store(true);
+}
+
+void Metrics::end_call(Call& call) {
+  if (call.begin_ns == 0 && call.waited_ns + coarse_ns() - call.since_ns < kStallNs) return;
+  call.end_ns = monotonic_ns();
+  ThreadLock lock(mutex_);
   SpanSink* const sink = trace();
   if (call.begin_ns > 0 && returned_.weight > 0 && returned_.number + 1 == call.number) {
     const int64_t between_ns = std::max<int64_t>(call.begin_ns - returned_.end_ns, 0);
     between_.add(between_ns, returned_.weight);
-    calls_sampler_.took(returned_.end_ns - returned_.begin_ns + between_ns);
+    calls_sampler_.took(returned_.took_ns() + between_ns);
     calls_every_.store(calls_sampler_.every(), std::memory_order_relaxed);
     if (sink != nullptr)
       sink->add_span(kThreadConsumer, SpanSink::kStep, returned_.end_ns, call.begin_ns,
                      {returned_.batch.epoch, returned_.batch.step});
   }
   if (call.weight > 0) {
-    next_.add(took_ns, call.weight);
+    next_.add(call.took_ns(), call.weight);
     returned_ = call;
     measured_call_.store(call.number, std::memory_order_relaxed);
     if (sink != nullptr)
-      sink->add_span(kThreadConsumer, SpanSink::kNext, call.begin_ns, call.end_ns,
+      sink->add_span(kThreadConsumer, SpanSink::kNext, call.since_ns, call.end_ns,
                      {call.batch.epoch, call.batch.step});
   }
-  if (took_ns >= kStallNs) {
-    note_stall(call, took_ns);
+  if (call.took_ns() >= kStallNs) {
+    note_stall(call);
   } else if (call.end_ns - looked_ns_ >= kLookNs) {
     look(seen_totals_);
     looked_ns_ = call.end_ns;
@@ -109,11 +128,11 @@ void Metrics::close(const LoaderStats& last) {
 
 // --- Stalls ---
 
-void Metrics::note_stall(const Call& call, int64_t took_ns) {
+void Metrics::note_stall(const Call& call) {
   stalls_[static_cast<size_t>(stalls_seen_++) % kStalls] = {
       .epoch = call.batch.epoch,
       .step = call.batch.step,
-      .wait_ns = took_ns,
+      .wait_ns = call.took_ns(),
       .end_ns = call.end_ns,
       .cause = call.for_lease ? kForLease : cause_of_stall(seen_totals_)};
   looked_ns_ = call.end_ns;

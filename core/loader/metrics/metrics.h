@@ -66,16 +66,23 @@ class Metrics final : public DeviceTimesSink {
   void switch_on() DL_EXCLUDES(mutex_);  // for good
   bool on() const { return specs_.load(std::memory_order_acquire) != nullptr; }
   Stopwatch& watch(int64_t thread) { return watches_[static_cast<size_t>(thread)]; }
-  // A call of next(). Where calls follow each other within microseconds, one in several is measured.
+  // A call of next(), or several, of which all but the last reached their deadline: languages wait in slices, to look for signals
+  // between them. Where calls follow each other within microseconds, one in several is measured.
   struct Call {
     int64_t number = 0;
-    int64_t weight = 0;  // for how many it stands; 0: none
-    int64_t begin_ns = 0, end_ns = 0;
+    int64_t weight = 0;    // for how many it stands; 0: none
+    int64_t begin_ns = 0;  // of the first; 0: not measured
+    int64_t since_ns =
+        0;  // when its last stretch without a pause began; by the coarse clock where nothing is measured
+    int64_t waited_ns = 0;  // in stretches before that
+    int64_t end_ns = 0;
     Position batch;
-    int64_t coarse_ns = 0;   // instead of begin_ns where that is 0
     bool for_lease = false;  // it waited for one
+    int64_t took_ns() const { return waited_ns + end_ns - since_ns; }
   };
-  Call begin_call();
+  Call begin_call() DL_EXCLUDES(mutex_);
+  // It reached its deadline: the next call goes on with it. Of calls of several threads, that of one.
+  void pause_call(Call& call) DL_EXCLUDES(mutex_);
   // It delivered call.batch.
   void end_call(Call& call) DL_EXCLUDES(mutex_);
   // The numbers that stay when the loader has ended.
@@ -101,6 +108,8 @@ class Metrics final : public DeviceTimesSink {
  private:
   static constexpr size_t kStalls = 64;
   static constexpr int64_t kLookNs = 10'000'000;  // from one look at the stages to the next
+  // Who calls again sooner than this has done nothing else meanwhile.
+  static constexpr int64_t kPauseNs = 1'000'000;
 
   // A row of the table.
   struct Spec {
@@ -132,7 +141,8 @@ class Metrics final : public DeviceTimesSink {
       if (wanted && watches_[t].times() != nullptr) use(watches_[t]);
     }
   }
-  void note_stall(const Call& call, int64_t took_ns) DL_REQUIRES(mutex_);
+  bool resume_call(Call& call) DL_EXCLUDES(mutex_);
+  void note_stall(const Call& call) DL_REQUIRES(mutex_);
   const char* cause_of_stall(std::vector<int64_t>& totals) const;
   const char* longest_part(int32_t stage) const;
   void look(std::vector<int64_t>& totals) const;
@@ -144,6 +154,7 @@ class Metrics final : public DeviceTimesSink {
   Atomic<SpanSink*> trace_{nullptr};
   // Calls of next(): so far, the last that was measured, from one of those to the next.
   Atomic<int64_t> calls_{0}, measured_call_{-1}, calls_every_{1};
+  Atomic<bool> paused_{false};                       // there is a paused_call_
   Atomic<const std::vector<Spec>*> specs_{nullptr};  // owned_specs_, published
 
   std::unique_ptr<Atomic<int64_t>[]> highest_;  // by spec, published with specs_: what a reader was told
@@ -158,6 +169,7 @@ class Metrics final : public DeviceTimesSink {
   int64_t copied_bytes_ DL_GUARDED_BY(mutex_) = 0;
   Sampler calls_sampler_ DL_GUARDED_BY(mutex_);
   Call returned_ DL_GUARDED_BY(mutex_);  // the last that was measured
+  Call paused_call_ DL_GUARDED_BY(mutex_);
   std::vector<int64_t> seen_totals_ DL_GUARDED_BY(mutex_);
   int64_t looked_ns_ DL_GUARDED_BY(mutex_) = 0;
   std::array<Stall, kStalls> stalls_ DL_GUARDED_BY(mutex_);

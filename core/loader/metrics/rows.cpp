@@ -215,7 +215,7 @@ MetricRow Metrics::measured(const Spec& spec) const {
   switch (spec.of) {
     case kNext:
       row.name = "next";
-      row.doc = "Calls of next that delivered a batch.";
+      row.doc = "Calls of next that delivered a batch, with those before that timed out.";
       add_sum(row, next_times());
       return row;
     case kBetween:

@@ -564,7 +564,8 @@ structs! {
         max_ns: i64,
     }
 
-    /// A call of dl_loader_next that took 10 ms or more.
+    /// A call of dl_loader_next that took 10 ms or more; calls that end with DL_TIMEOUT count as one with the
+    /// call that then delivers, without the time between them.
     ///
     /// Unstable: may change, or go, in a minor release.
     struct dl_stall {
