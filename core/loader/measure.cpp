@@ -11,7 +11,7 @@ Status Loader::measured_next(int64_t timeout_ns, Batch** out) {
   Metrics::Call call = metrics_->begin_call();
   Status status = take_next(timeout_ns, out, &call);
   if (*out == nullptr) {
-    if (status.code() == Code::kTimeout) metrics_->pause_call(call);
+    if (status.code() == Code::kTimeout || status.code() == Code::kInterrupted) metrics_->pause_call(call);
     return status;
   }
   call.batch = {(*out)->epoch, (*out)->step};

@@ -131,7 +131,7 @@ TEST(Metrics, StallsNameTheBatchAndWhatTheWorkersDidMeanwhile) {
   EXPECT_GE(row_of(metrics, "off_cpu", "storage").value, 20 * kMs) << "it slept in the reader";
 }
 
-// As languages wait, that look for signals between slices.
+// As languages wait that look for signals between slices.
 TEST(Metrics, AWaitInSlicesIsOneCall) {
   std::atomic<bool> open{false};
   TestReader reader;

@@ -54,6 +54,7 @@ Metrics::Call Metrics::begin_call() {
     call.since_ns = call.begin_ns = monotonic_ns();
   else
     call.since_ns = coarse_ns();
+  call.slice_ns = call.since_ns;
   return call;
 }
 
@@ -63,9 +64,11 @@ bool Metrics::resume_call(Call& call) {
   ThreadLock lock(mutex_);
   if (!paused_.exchange(false)) return false;
   call = paused_call_;
-  if (now_ns - call.end_ns < kPauseNs) return true;
-  call.waited_ns = call.took_ns();
-  call.since_ns = now_ns;
+  if (now_ns - call.end_ns > (call.end_ns - call.slice_ns) / kPausePart) {
+    call.waited_ns = call.took_ns();
+    call.since_ns = now_ns;
+  }
+  call.slice_ns = now_ns;
   return true;
 }
 

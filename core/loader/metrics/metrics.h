@@ -67,21 +67,22 @@ class Metrics final : public DeviceTimesSink {
   bool on() const { return specs_.load(std::memory_order_acquire) != nullptr; }
   Stopwatch& watch(int64_t thread) { return watches_[static_cast<size_t>(thread)]; }
   // A call of next(), or several, of which all but the last reached their deadline: languages wait in slices, to look for signals
-  // between them. Where calls follow each other within microseconds, one in several is measured.
+  // between them, or look before they wait. Where calls follow each other within microseconds, one in several is measured.
   struct Call {
     int64_t number = 0;
     int64_t weight = 0;    // for how many it stands; 0: none
     int64_t begin_ns = 0;  // of the first; 0: not measured
-    int64_t since_ns =
-        0;  // when its last stretch without a pause began; by the coarse clock where nothing is measured
+    // When its last stretch without a pause began; by the coarse clock where nothing is measured.
+    int64_t since_ns = 0;
     int64_t waited_ns = 0;  // in stretches before that
+    int64_t slice_ns = 0;   // when the last of the calls began
     int64_t end_ns = 0;
     Position batch;
     bool for_lease = false;  // it waited for one
     int64_t took_ns() const { return waited_ns + end_ns - since_ns; }
   };
   Call begin_call() DL_EXCLUDES(mutex_);
-  // It reached its deadline: the next call goes on with it. Of calls of several threads, that of one.
+  // It reached its deadline, or was interrupted: the next call goes on with it. Of calls of several threads, that of one.
   void pause_call(Call& call) DL_EXCLUDES(mutex_);
   // It delivered call.batch.
   void end_call(Call& call) DL_EXCLUDES(mutex_);
@@ -108,8 +109,9 @@ class Metrics final : public DeviceTimesSink {
  private:
   static constexpr size_t kStalls = 64;
   static constexpr int64_t kLookNs = 10'000'000;  // from one look at the stages to the next
-  // Who calls again sooner than this has done nothing else meanwhile.
-  static constexpr int64_t kPauseNs = 1'000'000;
+  // Whose pause between two calls is shorter than this part of the first one goes on waiting: it looked for signals, or had to get
+  // its language's lock for that.
+  static constexpr int64_t kPausePart = 4;
 
   // A row of the table.
   struct Spec {
