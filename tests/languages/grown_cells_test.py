@@ -44,6 +44,10 @@ static int32_t read_grown(void* context, dl_reader_request* request) {
   free(cells);
   return code;
 }
+static void advise_grown(void* context, int64_t block) {
+  grown_reader* self = context;
+  self->real.advise(self->real.context, block);
+}
 static void destroy_grown(void* context) {
   grown_reader* self = context;
   if (self->real.destroy != NULL) self->real.destroy(self->real.context);
@@ -60,6 +64,7 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
   ours.context = self;
   ours.read = read_grown;
   ours.destroy = destroy_grown;
+  if (reader->advise != NULL) ours.advise = advise_grown;
   const dl_status status = real(&ours, options, out, error);
   if (status != DL_OK) free(self);
   FILE* mark = fopen(getenv("GROWN_CELLS_MARK"), "a");

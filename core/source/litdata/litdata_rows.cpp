@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/litdata/litdata_rows.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -33,7 +34,7 @@ Result<std::optional<FileExtent>> find_litdata_rows(const MappedFile& file, int6
     return none;
   DL_ASSIGN_OR_RETURN(const int64_t items_end, word_at(file, kWordBytes * (samples + 1)));
   if (items_end == file.bytes()) return none;  // the last item ends so
-  const int64_t length = load_little<uint32_t>(bytes.data()), room = tail - items_end;
+  const int64_t length = load_little<uint32_t>(bytes.data()), room = std::max<int64_t>(tail - items_end, 0);
   if (length > room) {
     return error(Code::kCorrupt, file.path(), ": offset ", tail, ": an Arrow file of ", length,
                  " bytes, there are ", room, " behind the items, which end at ", items_end);

@@ -215,8 +215,8 @@ BadChunk lit_one(const std::string& name, const std::string& format, const LitCh
 std::vector<BadChunk> lit_chunks() {
   const auto all = static_cast<uint32_t>(kLitBytes.size());
   const std::string longer = kLitBytes + "x", few = kLitBytes.substr(0, 15);
-  const std::string framed = std::string("LDFZ01\0\0", 8) + kLitBytes,
-                    rows = kLitBytes + std::string("LDARW01\0", 8);
+  const std::string magic("LDARW01\0", 8);
+  const std::string framed = std::string("LDFZ01\0\0", 8) + kLitBytes, rows = kLitBytes + magic;
   const LitChunk tokens{{{"abc"}}, false};
   LitChunk lying{{{lit_array({4, 2, 1, 2}, "ab", false)}}};
   return {
@@ -260,7 +260,26 @@ std::vector<BadChunk> lit_chunks() {
        lit_sized(framed),
        Code::kCorrupt,
        {"items compressed in batches, but the index has no compression_level batch"}},
-      {"rows as Arrow", rows, lit_sized(rows), Code::kUnsupported, {"rows as an Arrow file", "without it"}},
+      {"rows of Arrow without room for them",
+       rows,
+       lit_sized(rows),
+       Code::kCorrupt,
+       {"an Arrow file of ", "there are 0 behind the items, which end at " + std::to_string(all)}},
+      {"rows of Arrow that are none",
+       kLitBytes + "rows" + lit_word(4) + magic,
+       lit_sized(kLitBytes + "rows" + lit_word(4) + magic),
+       Code::kTruncated,
+       {"offset " + std::to_string(all), "the metadata of a message have"}},
+      {"an Arrow file of no bytes",
+       kLitBytes + lit_word(0) + magic,
+       lit_sized(kLitBytes + lit_word(0) + magic),
+       Code::kTruncated,
+       {"an Arrow stream begins with a message, this one has 0 bytes"}},
+      {"an Arrow file that is cut",
+       kLitBytes + "ARROW1" + lit_word(6) + magic,
+       lit_sized(kLitBytes + "ARROW1" + lit_word(6) + magic),
+       Code::kTruncated,
+       {"an Arrow file has 18 bytes at least, this one has 6"}},
       lit_one("half a token", "no_header_tensor:20", tokens, Code::kCorrupt, {"3 bytes are no whole tokens"}),
       lit_one("tokens that are not there", "no_header_tensor:11", tokens, Code::kCorrupt,
               {"3 tokens, the index says 4"}, "4"),
