@@ -309,7 +309,7 @@ TEST(CppReader, APromptOneIsCalledByAConsumerThatWaitsToo) {
   reader->is_prompt = true;
   const auto called = reader->called_by_maker;
   Loader loader(Dataset::from_reader(std::move(reader)), {{"batch_size", 4}, {"num_workers", 1}});
-  for (int i = 0; i < 1'000'000 && !*called; ++i) ASSERT_TRUE(loader.next());
+  for (int i = 0; i < 1'000'000 && !*called; ++i) static_cast<void>(loader.next());  // nothing: an epoch ends
   EXPECT_TRUE(*called);
 }
 
