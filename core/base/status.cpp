@@ -61,6 +61,44 @@ std::string_view code_name(Code code) {
   return "DL_ERR_UNKNOWN";
 }
 
+Status::Status(Code code, std::string message) : code_(code) {
+  if (!message.empty()) details().message = std::move(message);
+}
+
+Status::Status(const Status& other)
+    : code_(other.code_), details_(other.details_ ? new Details(*other.details_) : nullptr) {}
+
+void Status::Free::operator()(Details* details) const noexcept { delete details; }
+
+Status::Details& Status::details() {
+  if (!details_) details_.reset(new Details);
+  return *details_;
+}
+
+const char MessagePart::kChar[1] = {}, MessagePart::kSigned[1] = {}, MessagePart::kUnsigned[1] = {};
+
+void MessagePart::append_to(std::string& out) const {
+  if (text_ == kChar) {
+    out.push_back(static_cast<char>(value_));
+  } else if (text_ == kSigned) {
+    out.append(std::to_string(static_cast<int64_t>(value_)));
+  } else if (text_ == kUnsigned) {
+    out.append(std::to_string(value_));
+  } else {
+    out.append(text_, value_);
+  }
+}
+
+std::string concat_parts(std::span<const MessagePart> parts) {
+  std::string out;
+  for (const MessagePart& part : parts) part.append_to(out);
+  return out;
+}
+
+Status error_of(Code code, std::span<const MessagePart> parts) { return {code, concat_parts(parts)}; }
+
+Status no_value() { return {Code::kInternal, "a result without a value: a defect of this library"}; }
+
 Status&& Status::in(std::string_view context) && {
   details().message.insert(0, concat(context, ": "));
   return std::move(*this);

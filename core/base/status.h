@@ -6,11 +6,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <new>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace dataline {
@@ -72,13 +72,10 @@ std::string_view code_name(Code code);  // "DL_ERR_CORRUPT"
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Code code, std::string message) : code_(code) {
-    if (!message.empty()) details().message = std::move(message);
-  }
+  Status(Code code, std::string message);
   Status(Status&&) = default;
   Status& operator=(Status&&) = default;
-  Status(const Status& other)
-      : code_(other.code_), details_(other.details_ ? std::make_unique<Details>(*other.details_) : nullptr) {}
+  Status(const Status& other);
   Status& operator=(const Status& other) { return *this = Status(other); }
 
   static Status ok() { return Status(); }
@@ -118,55 +115,94 @@ class [[nodiscard]] Status {
     int64_t column = 0;
     int32_t os_error = 0;
   };
-  Details& details() {
-    if (!details_) details_ = std::make_unique<Details>();
-    return *details_;
-  }
+  // Not inline: a status ends at thousands of places, and at few of them with anything to free.
+  struct Free {
+    void operator()(Details* details) const noexcept;
+  };
+  Details& details();
 
   Code code_ = Code::kOk;
-  std::unique_ptr<Details> details_;  // null: nothing is said
+  std::unique_ptr<Details, Free> details_;  // null: nothing is said
 };
 
-// Concatenates the parts, text and decimal integers, to the message: one line, no full stop.
-template <typename... Parts>
-Status error(Code code, const Parts&... parts);
+// A part of a message: text, which it borrows, or a whole number. Two words.
+class MessagePart {
+ public:
+  MessagePart(std::string_view text)
+      : text_(text.data()), value_(text.size()) {}  // NOLINT: implicit on purpose
+  MessagePart(const std::string& text) : text_(text.data()), value_(text.size()) {}  // NOLINT
+  MessagePart(const char* text) : MessagePart(std::string_view(text)) {}             // NOLINT
+  MessagePart(char c) : text_(kChar), value_(static_cast<unsigned char>(c)) {}       // NOLINT
+  template <typename Int>
+  requires std::is_integral_v<Int> MessagePart(Int value)  // NOLINT
+      : text_(std::is_signed_v<Int> ? kSigned : kUnsigned), value_(static_cast<uint64_t>(value)) {}
 
+  void append_to(std::string& out) const;
+
+ private:
+  static const char kChar[1], kSigned[1], kUnsigned[1];  // instead of a text: what the value is
+
+  const char* text_;
+  uint64_t value_;  // of a text its length
+};
+
+std::string concat_parts(std::span<const MessagePart> parts);
+Status error_of(Code code, std::span<const MessagePart> parts);
+Status no_value();  // of a Result that was made of an ok status: a defect
+
+// All parts, one after another. At each of its hundreds of places the compiler makes an array of parts, and one call.
+template <typename... Parts>
+std::string concat(const Parts&... parts) {
+  if constexpr (sizeof...(parts) == 0) {
+    return {};
+  } else {
+    const MessagePart all[] = {MessagePart(parts)...};
+    return concat_parts(all);
+  }
+}
+
+// The parts are the message: one line, no full stop.
+template <typename... Parts>
+Status error(Code code, const Parts&... parts) {
+  const MessagePart all[] = {MessagePart(parts)...};
+  return error_of(code, all);
+}
+
+// A value, or why there is none: the status says which. Not a std::variant, which checks it at each access once more.
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}         // NOLINT: implicit on purpose
-  Result(Status status) : state_(std::move(status)) {}  // NOLINT: never an ok status
+  Result(T value) { std::construct_at(&value_, std::move(value)); }  // NOLINT: implicit on purpose
+  Result(Status status) : status_(std::move(status)) {               // NOLINT: never an ok status
+    if (status_.is_ok()) [[unlikely]]
+      status_ = no_value();
+  }
+  Result(Result&& other) noexcept : status_(std::move(other.status_)) {
+    if (is_ok()) std::construct_at(&value_, std::move(other.value_));
+  }
+  Result& operator=(Result&& other) noexcept {
+    static_assert(std::is_nothrow_move_constructible_v<T>);
+    if (this == &other) return *this;
+    std::destroy_at(this);
+    return *std::construct_at(this, std::move(other));
+  }
+  ~Result() {
+    if (is_ok()) std::destroy_at(&value_);
+  }
 
-  bool is_ok() const { return std::holds_alternative<T>(state_); }
-  const Status& status() const { return std::get<Status>(state_); }  // only when !is_ok()
-  Status take_status() { return std::move(std::get<Status>(state_)); }
-  T& value() { return std::get<T>(state_); }
-  const T& value() const { return std::get<T>(state_); }
-  T take() { return std::move(std::get<T>(state_)); }
+  bool is_ok() const { return status_.is_ok(); }
+  const Status& status() const { return status_; }
+  Status take_status() { return std::move(status_); }  // only when !is_ok()
+  T& value() { return value_; }                        // only when is_ok()
+  const T& value() const { return value_; }
+  T take() { return std::move(value_); }
 
  private:
-  std::variant<T, Status> state_;
+  Status status_;
+  union {
+    T value_;
+  };
 };
-
-namespace detail {
-inline void append(std::string& out, std::string_view text) { out.append(text); }
-inline void append(std::string& out, char c) { out.push_back(c); }
-template <typename Int>
-requires std::is_integral_v<Int>
-void append(std::string& out, Int value) { out.append(std::to_string(value)); }
-}  // namespace detail
-
-template <typename... Parts>
-std::string concat(const Parts&... parts) {
-  std::string out;
-  (detail::append(out, parts), ...);
-  return out;
-}
-
-template <typename... Parts>
-Status error(Code code, const Parts&... parts) {
-  return Status(code, concat(parts...));
-}
 
 // The failed rows of one run, each with its first error. Costs nothing until a row fails.
 struct RowError {

@@ -7,6 +7,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "capi/dataline.h"
 #include "core/base/field.h"
@@ -54,6 +56,54 @@ TEST(Result, HoldsAValueOrTheStatusThatReturnsEarly) {
   EXPECT_EQ(*half(4).take(), 2);
   EXPECT_TRUE(needs_quarters(2).is_ok());
   EXPECT_EQ(needs_quarters(3).code(), Code::kOutOfRange);
+}
+
+// Counts those that live.
+struct Counted {
+  static inline int alive = 0;
+  Counted() { ++alive; }
+  Counted(Counted&&) noexcept { ++alive; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { --alive; }
+};
+
+TEST(Result, EndsItsValueOnceHoweverItIsMovedAndAssigned) {
+  const auto made = [](bool good) -> Result<Counted> {
+    if (!good) return error(Code::kIo, "no");
+    return Counted();
+  };
+  for (const bool first : {false, true}) {
+    for (const bool second : {false, true}) {
+      {
+        Result<Counted> result = made(first);
+        EXPECT_EQ(Counted::alive, first ? 1 : 0);
+        result = made(second);
+        EXPECT_EQ(result.is_ok(), second);
+        EXPECT_EQ(Counted::alive, second ? 1 : 0);
+        const Result<Counted> moved = std::move(result);
+        EXPECT_EQ(moved.is_ok(), second);
+        EXPECT_EQ(moved.status().message(), second ? "" : "no");
+      }
+      EXPECT_EQ(Counted::alive, 0);
+    }
+  }
+}
+
+TEST(Result, OfAnOkStatusIsADefectAndHasNoValue) {
+  const Result<std::string> result = Status::ok();
+  EXPECT_FALSE(result.is_ok());
+  EXPECT_EQ(result.status().code(), Code::kInternal);
+}
+
+TEST(Concat, TakesTextOfEveryKindAndEveryWholeNumber) {
+  const std::string text("a\0b", 3);
+  EXPECT_EQ(concat(text, std::string_view(), "", 'c', '\xff'), text + "c\xff");
+  EXPECT_EQ(concat(INT64_MIN, " ", INT64_MAX, " ", UINT64_MAX),
+            "-9223372036854775808 9223372036854775807 18446744073709551615");
+  EXPECT_EQ(concat(int8_t{-1}, " ", uint8_t{255}, " ", uint16_t{65535}, " ", -7, " ", true),
+            "-1 255 65535 -7 1");
+  EXPECT_EQ(concat(), "");
 }
 
 TEST(Codes, HaveNamesOfTheirOwnAndTheHeadersValues) {
