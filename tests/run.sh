@@ -138,8 +138,8 @@ part_setup() {
 }
 
 part_release() {
-  # The oracles of cli_pytorch, cli_streaming and cli_litdata; without them those tests skip, and say so.
-  if [ $long -eq 1 ]; then quietly peers bench/peers/setup.sh torch streaming litdata; fi
+  # The oracles of cli_pytorch, cli_webdataset, cli_streaming, cli_litdata and cli_tensorflow; without them those tests skip, and say so.
+  if [ $long -eq 1 ]; then quietly peers bench/peers/setup.sh torch streaming litdata tf; fi
   if build release; then tests release; else count_fail "release: build"; return; fi
   # Bottlenecks planted for `doctor`: minutes, on a machine that is otherwise quiet.
   if [ $long -eq 1 ]; then check plants bench/doctor/plants.py --program build/release/bin/dataline; fi

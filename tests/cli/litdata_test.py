@@ -1,6 +1,6 @@
 """Sets that LitData writes are read as it reads them, compressed ones too.
 
-Only with `ctest -C long`. LitData is that of DATALINE_LITDATA_PYTHON, of bench/peers/setup.sh (the group litdata) or of this Python; skips where there is none.
+Only with `ctest -C long`. LitData is that of bench/peers/setup.sh (the group litdata) or of this Python; skips where there is none.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -10,7 +10,6 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import shell
@@ -109,19 +108,7 @@ if __name__ == "__main__":
 '''
 
 
-def litdata():
-    group = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / "litdata" / "bin" / "python"
-    for python in filter(None, [os.environ.get("DATALINE_LITDATA_PYTHON"), str(group), sys.executable]):
-        look = [python, "-c", "import importlib.util as u, sys; sys.exit(any(u.find_spec(n) is None for n in ('litdata', 'PIL', 'pyarrow', 'zstd')))"]
-        if pathlib.Path(python).exists() and subprocess.run(look, check=False, capture_output=True).returncode == 0:
-            return python
-    return None
-
-
-PYTHON = litdata()
-if PYTHON is None:
-    print("skipped: no Python here has litdata, pillow, pyarrow and zstd (bench/peers/setup.sh torch litdata)")
-    sys.exit(77)
+PYTHON = shell.python_with("litdata", "litdata", "PIL", "pyarrow", "zstd")
 
 
 class AgainstLitData(ShellTest):

@@ -27,6 +27,17 @@ SECONDS = 60  # a command that takes longer hangs
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def python_with(group, *modules):
+    """A Python that has the modules: of bench/peers/setup.sh, the group, or this one. Without one the script is skipped."""
+    installed = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "peers", group, "bin", "python")
+    look = "import importlib.util as u, sys; sys.exit(any(u.find_spec(name) is None for name in sys.argv[1:]))"
+    for python in (installed, sys.executable):
+        if os.path.exists(python) and subprocess.run([python, "-c", look, *modules], check=False, capture_output=True).returncode == 0:
+            return python
+    print(f"skipped: no Python here has {', '.join(modules)} (bench/peers/setup.sh {group})")
+    return sys.exit(77)
+
+
 def read_terminal(ours, seen=lambda text: None):
     """All that is written to the terminal whose end is `ours`, up to its closing; `seen` is called with it at each piece."""
     text = b""

@@ -7,10 +7,8 @@ SPDX-License-Identifier: Apache-2.0
 
 import json
 import os
-import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import shell
@@ -76,19 +74,7 @@ for codec in ("br", "bz2", "snappy"):
 '''
 
 
-def streaming():
-    group = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / "streaming" / "bin" / "python"
-    for python in filter(None, [os.environ.get("DATALINE_STREAMING_PYTHON"), str(group), sys.executable]):
-        look = [python, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('streaming') is None)"]
-        if pathlib.Path(python).exists() and subprocess.run(look, check=False, capture_output=True).returncode == 0:
-            return python
-    return None
-
-
-PYTHON = streaming()
-if PYTHON is None:
-    print("skipped: MosaicML Streaming is not installed for any Python here (bench/peers/setup.sh streaming)")
-    sys.exit(77)
+PYTHON = shell.python_with("streaming", "streaming")
 
 
 class AgainstStreaming(ShellTest):

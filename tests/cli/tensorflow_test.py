@@ -7,10 +7,8 @@ SPDX-License-Identifier: Apache-2.0
 
 import json
 import os
-import pathlib
 import struct
 import subprocess
-import sys
 
 import shell
 from shell import ShellTest
@@ -52,17 +50,7 @@ with tf.io.TFRecordWriter(f"{folder}/sequence.tfrecord") as writer:
 FIELDS = "?fields=image/encoded:bytes,label:i64,box:f32[4],ids:i64[],rare:f32&nulls=fill(-2)"
 
 
-def tensorflow():
-    group = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / "tf" / "bin" / "python"
-    for python in filter(None, [os.environ.get("DATALINE_TENSORFLOW_PYTHON"), str(group), sys.executable]):
-        look = [python, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('tensorflow') is None)"]
-        if pathlib.Path(python).exists() and subprocess.run(look, check=False, capture_output=True).returncode == 0:
-            return python
-    print("skipped: no TensorFlow (bench/peers/setup.sh tf installs it)")
-    return sys.exit(77)
-
-
-PYTHON = tensorflow()
+PYTHON = shell.python_with("tf", "tensorflow")
 
 
 class AgainstTensorFlow(ShellTest):

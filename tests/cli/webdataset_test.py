@@ -6,9 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import os
-import pathlib
 import subprocess
-import sys
 
 import shell
 from shell import ShellTest
@@ -50,19 +48,7 @@ else: read(sys.argv[2], sys.argv[3:])
 MEMBERS = ["bin", "jpg", "json", "npy", "seg.png", "txt", "cls", "key"]
 
 
-def webdataset():
-    group = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / "torch" / "bin" / "python"
-    for python in (str(group), sys.executable):
-        look = [python, "-c", "import importlib.util as u, sys; sys.exit(any(u.find_spec(n) is None for n in ('webdataset', 'PIL', 'numpy')))"]
-        if pathlib.Path(python).exists() and subprocess.run(look, check=False, capture_output=True).returncode == 0:
-            return python
-    return None
-
-
-PYTHON = webdataset()
-if PYTHON is None:
-    print("skipped: no Python here has webdataset and pillow (bench/peers/setup.sh torch)")
-    sys.exit(77)
+PYTHON = shell.python_with("torch", "webdataset", "PIL", "numpy")
 
 
 class AgainstWebDataset(ShellTest):
