@@ -96,6 +96,25 @@ def test_a_program_may_end_with_everything_in_use() -> None:
     """)
 
 
+@pytest.mark.parametrize("run", range(3))
+def test_a_program_may_end_while_many_workers_call_python(run: int) -> None:
+    """Daemon threads keep the loaders, whose workers go on until the end. One that asks for an interpreter that is being
+    taken down crashes where there is no GIL to hold it up: two of three runs did."""
+    python("""
+        import dataline, numpy as np, threading
+        class Source:
+            def __len__(self): return 1_000_000
+            def __getitem__(self, index): return np.int64(index)
+        def use(loader):
+            try:
+                for batch in loader: pass
+            except BaseException: pass
+        for _ in range(32):
+            loader = dataline.Loader(dataline.from_reader(Source()), batch_size=1, num_workers=2)
+            threading.Thread(target=use, args=(loader,), daemon=True).start()
+    """)
+
+
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_program_may_end_while_a_reader_sleeps(workers: int) -> None:
     """The reader wakes when the interpreter is ending, which then ends the thread that asks for its lock: to unwind that

@@ -1,8 +1,5 @@
 /* The tables that extensions hand over, and calls from the library into Python: on any of its threads, with what is lent for
  * the call, and errors as the library has them.
- *
- * At exit the interpreter terminates threads that wait for the GIL; unwinding through the library would end the process, so
- * such a thread sleeps forever instead.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "callbacks.h"
 
@@ -33,13 +30,16 @@ PyObject* table_added(letter* kept, dl_status status, const dl_error* error) {
 /* ---- Calls ---- */
 
 dl_status in_python(python_call call, void* context, void* about, dl_error* error) {
-  if (!interpreter_open()) return dl_error_set(error, DL_ERR_READER, "Python is ending");
   dl_status status = DL_ERR_READER;
-  pthread_cleanup_push(sleep_for_ever, NULL);
-  PyGILState_STATE state = PyGILState_Ensure();
-  mailbox_empty();
-  status = call(context == NULL ? NULL : letter_owner(context), about, error);
-  PyGILState_Release(state);
+  pthread_cleanup_push(thread_is_ended, NULL);
+  PyGILState_STATE state;
+  if (interpreter_enter(&state)) {
+    mailbox_empty();
+    status = call(context == NULL ? NULL : letter_owner(context), about, error);
+    interpreter_leave(state);
+  } else {
+    status = dl_error_set(error, DL_ERR_READER, "Python is ending");
+  }
   pthread_cleanup_pop(0);
   return status;
 }

@@ -113,9 +113,22 @@ void give_back(void* context);
 /* Runs `function(level, text)` soon, on a thread that has the lock. `context` is the function's letter. */
 void remark(void* context, int32_t level, const char* message, size_t length);
 void mailbox_empty(void); /* does what is due; called after all that may have given something back */
-bool mailbox_close(void); /* no call into the interpreter from here on; true the first time */
+
+/* ---- interpreter.c: threads of the library that call Python ---- */
+
 bool interpreter_open(void);
-void mailbox_after_fork(void);
+/* True: it does not end before interpreter_let_go, which comes soon and after nothing that waits. */
+bool interpreter_hold(void);
+void interpreter_let_go(void);
+/* PyGILState_Ensure; false: it is ending. Before it pthread_cleanup_push(thread_is_ended, NULL). */
+bool interpreter_enter(PyGILState_STATE* state);
+void interpreter_leave(PyGILState_STATE state);
+/* No call into it from here on. Returns when those that are in it have left, or at the deadline. */
+void interpreter_close(int64_t deadline_ns);
+void interpreter_after_fork(void); /* in the child */
+/* What a thread does that the interpreter ends in a callback: it sleeps. */
+void thread_is_ended(void* unused);
+int64_t monotonic_ns(void);
 
 /* ---- stream.c: a stream is a handle, never 0 ---- */
 
@@ -184,8 +197,7 @@ void reader_in_caller(bool begins);
 bool reader_interrupted(void);
 /* The exception that is set is such a one, and is kept. */
 bool reader_keeps_interruption(void);
-void sleep_for_ever(void* unused); /* what a thread does that the interpreter ends in a callback */
-void loaders_close_all(void);      /* loader_life.c */
-void loaders_after_fork(void);     /* in the child */
+void loaders_close_all(void);  /* loader_life.c */
+void loaders_after_fork(void); /* in the child */
 
 #endif

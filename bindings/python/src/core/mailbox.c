@@ -7,7 +7,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +24,6 @@ struct letter {
 };
 
 static _Atomic(letter*) box = NULL;
-/* Held while the interpreter is asked to look, so that it cannot be gone by then. Needs nothing else: no deadlock. */
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool open_for_calls = true;
 
 letter* letter_new(PyObject* owner) {
   letter* made = calloc(1, sizeof *made);
@@ -98,10 +94,9 @@ static void post(letter* written) {
   while (!atomic_compare_exchange_weak_explicit(&box, &written->next, written, memory_order_release,
                                                 memory_order_relaxed)) {
   }
-  pthread_mutex_lock(&gate);
-  /* When its list is full, the next call that looks finds the letter. */
-  if (atomic_load(&open_for_calls)) (void)Py_AddPendingCall(look, NULL);
-  pthread_mutex_unlock(&gate);
+  if (!interpreter_hold()) return;
+  (void)Py_AddPendingCall(look, NULL); /* when its list is full, the next call that looks finds the letter */
+  interpreter_let_go();
 }
 
 void give_back(void* context) { post(context); }
@@ -116,19 +111,4 @@ void remark(void* context, int32_t level, const char* message, size_t length) {
   written->length = length;
   memcpy(written->text, message, length);
   post(written);
-}
-
-bool interpreter_open(void) { return atomic_load(&open_for_calls); }
-
-bool mailbox_close(void) {
-  pthread_mutex_lock(&gate);
-  bool first = atomic_exchange(&open_for_calls, false);
-  pthread_mutex_unlock(&gate);
-  return first;
-}
-
-void mailbox_after_fork(void) {
-  /* Another thread of the parent may have held it. */
-  pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-  gate = fresh;
 }

@@ -5,15 +5,16 @@
 /* Before the interpreter ends: no thread of a loader may need it from here on. */
 static PyObject* shut_down(PyObject* self, PyObject* none) {
   (void)self, (void)none;
+  const int64_t deadline_ns = monotonic_ns() + 1000000000; /* as long as a loader waits for its workers */
   loaders_close_all();
+  interpreter_close(deadline_ns);
   mailbox_empty();
-  mailbox_close();
   Py_RETURN_NONE;
 }
 
 static PyObject* after_fork(PyObject* self, PyObject* none) {
   (void)self, (void)none;
-  mailbox_after_fork();
+  interpreter_after_fork();
   loaders_after_fork();
   Py_RETURN_NONE;
 }

@@ -2,15 +2,13 @@
  *
  * The library calls `read` from its own threads. Each call takes the GIL, so records are made one call at a time, whatever
  * the number of workers; a free-threaded Python has none, and workers make records at the same time. Large values in C order
- * are lent to the library and kept until it has made the rows. At exit the interpreter terminates threads that wait for
- * the GIL; unwinding through the library would end the process, so such a thread sleeps forever instead.
+ * are lent to the library and kept until it has made the rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Below this a copy costs less than keeping the memory. */
 enum { LENT_BYTES = 4096 };
@@ -106,22 +104,17 @@ static int32_t read_locked(PyObject* function, dl_reader_request* request) {
   return good ? 0 : failed(request);
 }
 
-void sleep_for_ever(void* unused) {
-  (void)unused;
-  for (;;) pause();
-}
-
 static int32_t reader_read(void* context, dl_reader_request* request) {
   int32_t result = 1;
   if (is_cancelled(request)) return result;
-  if (!interpreter_open()) {
+  pthread_cleanup_push(thread_is_ended, NULL);
+  PyGILState_STATE state;
+  if (interpreter_enter(&state)) {
+    result = read_locked(letter_owner(context), request);
+    interpreter_leave(state);
+  } else {
     PyOS_snprintf(request->messages, (size_t)request->message_bytes, "Python is ending");
-    return result;
   }
-  pthread_cleanup_push(sleep_for_ever, NULL);
-  PyGILState_STATE state = PyGILState_Ensure();
-  result = read_locked(letter_owner(context), request);
-  PyGILState_Release(state);
   pthread_cleanup_pop(0);
   if (is_cancelled(request)) result = 1; /* the source may have left records out */
   return result;

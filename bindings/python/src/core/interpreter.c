@@ -1,0 +1,72 @@
+/* Threads of the library that call Python, and the end of the interpreter.
+ *
+ * Whoever is about to ask for the interpreter counts itself in `asking` first and then looks whether it is open; the end
+ * closes it first and then waits until nobody asks: one of the two sees the other. Without the wait a thread makes itself
+ * known to an interpreter that is being taken down, which crashes where there is no GIL to hold it up.
+ * At exit the interpreter terminates threads that wait for the GIL; unwinding through the library would end the process by
+ * abort, so such a thread sleeps for ever instead (thread_is_ended).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+static atomic_bool is_open = true;
+static atomic_int asking = 0;
+static atomic_int inside = 0;        /* calls into Python in progress, of all threads */
+static _Thread_local int inside_own; /* those of this thread */
+
+bool interpreter_open(void) { return atomic_load(&is_open); }
+
+bool interpreter_hold(void) {
+  atomic_fetch_add(&asking, 1);
+  if (atomic_load(&is_open)) return true;
+  atomic_fetch_sub(&asking, 1);
+  return false;
+}
+
+void interpreter_let_go(void) { atomic_fetch_sub(&asking, 1); }
+
+bool interpreter_enter(PyGILState_STATE* state) {
+  if (!interpreter_hold()) return false;
+  *state = PyGILState_Ensure();
+  atomic_fetch_add(&inside, 1);
+  inside_own++;
+  interpreter_let_go();
+  return true;
+}
+
+void interpreter_leave(PyGILState_STATE state) {
+  PyGILState_Release(state);
+  inside_own--;
+  atomic_fetch_sub(&inside, 1);
+}
+
+int64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool others_are_in(int64_t deadline_ns) {
+  return atomic_load(&asking) > 0 || (atomic_load(&inside) > inside_own && monotonic_ns() < deadline_ns);
+}
+
+/* Nobody who asks is kept for long: the GIL is free. A callback may be: nothing is waited for after `deadline`, and the
+ * interpreter stops the thread when it next needs it. */
+void interpreter_close(int64_t deadline_ns) {
+  atomic_store(&is_open, false);
+  Py_BEGIN_ALLOW_THREADS while (others_are_in(deadline_ns)) usleep(100);
+  Py_END_ALLOW_THREADS
+}
+
+void interpreter_after_fork(void) {
+  atomic_store(&asking, 0); /* the others are not in this process */
+  atomic_store(&inside, inside_own);
+}
+
+void thread_is_ended(void* unused) {
+  (void)unused;
+  for (;;) pause();
+}
