@@ -50,7 +50,7 @@ Status check_labels(std::string_view labels) {
   return Status::ok();
 }
 
-std::string escaped(std::string_view text) {
+std::string escaped_label(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '\\' || c == '"') out += '\\';
@@ -139,7 +139,7 @@ void add_durations(PrometheusText& text, const std::vector<MetricRow>& rows, std
     if (row.kind != MetricKind::kDuration || row.name != name || row.thread == kThreadAll) continue;
     if (first) text.family(full, "counter", row.doc);
     first = false;
-    text.sample(full, concat(thread_label(row.thread), ",", label, "=\"", escaped(row.part), "\""),
+    text.sample(full, concat(thread_label(row.thread), ",", label, "=\"", escaped_label(row.part), "\""),
                 seconds(row.value));
   }
 }
