@@ -69,20 +69,32 @@ step "types"
 "$python" -m mypy.stubtest --ignore-disjoint-bases --allowlist tests/stubtest_allowlist.txt --mypy-config-file pyproject.toml \
   dataline._core >"$build/stubtest.log" || { cat "$build/stubtest.log"; exit 1; }
 
+# In a free-threaded Python beside the others, which use one core.
+free=$("$here/free_threaded.sh" $(! $quick || echo --where)) || { echo "left out: ${free#skipped: }"; free=""; }
+in_free_threaded() {
+  rm -rf "$build/free"
+  "$free" -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
+    --config-settings=build-dir="$build/cmake-free" --wheel-dir "$build/free" "$here" &&
+    "$free" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$build"/free/dataline-*.whl &&
+    env -u DATALINE_WHEEL "$free" -m pytest -rs
+}
+beside=""
+if [[ -n $free ]]; then
+  in_free_threaded >"$build/free.log" 2>&1 &
+  beside=$!
+fi
+
 step "tests"
 selection=()
 ! $quick || selection=(--deselect tests/test_wheel.py::test_pip_installs_it_into_an_empty_environment)
-"$python" -m pytest -rs "${selection[@]}"
-
-free=$("$here/free_threaded.sh" $(! $quick || echo --where)) || { echo "left out: ${free#skipped: }"; free=""; }
-if [[ -n $free ]]; then
+passed=true
+"$python" -m pytest -rs "${selection[@]}" || passed=false
+if [[ -n $beside ]]; then
   step "tests in a free-threaded Python"
-  rm -rf "$build/free"
-  "$free" -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
-    --config-settings=build-dir="$build/cmake-free" --wheel-dir "$build/free" "$here"
-  "$free" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$build"/free/dataline-*.whl
-  env -u DATALINE_WHEEL "$free" -m pytest -rs
+  wait "$beside" || passed=false
+  cat "$build/free.log"
 fi
+$passed || exit 1
 
 # The PyTorch of today, where bench/peers/setup.sh has installed it (tests/run.sh --long does).
 current=$root/build/peers/torch
