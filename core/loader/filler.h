@@ -102,7 +102,7 @@ class Filler {
   Status read_row(Slot& slot, int64_t row, WorkerScratch& scratch) const;
   Status confirm_row(Slot& slot, int64_t row, int64_t opened_ns, WorkerScratch& scratch) const;
   int64_t stand_in(Slot& slot, const BatchOrder& order, int64_t row, const Status& cause,
-                   WorkerScratch& scratch) const;
+                   WorkerScratch& scratch, bool* refused) const;
   void look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
                   WorkerScratch& scratch);
   void request_blocks(const Slot& slot, const BatchOrder& order);

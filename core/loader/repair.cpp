@@ -64,23 +64,30 @@ void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cau
   bad.slot = slot.first_slot + row;
   bad.record = known != nullptr ? known->record : slot.records[row];
   if (ends_batch(cause)) return lose(slot, *pipeline_->source, slot.records[row], std::move(cause));
-  if (cause.code() == Code::kIo) {
-    // A drive may fail once, or for a moment.
-    Status again = read_row(slot, row, scratch);
-    if (again.is_ok()) return;
-    cause = std::move(again);
-  } else if (Status changed = confirm_row(slot, row, slot.opened_ns, scratch); !changed.is_ok()) {
-    cause = std::move(changed);  // to a decoder a truncated file looks damaged
-  }
-  if (ends_batch(cause)) return lose(slot, *pipeline_->source, slot.records[row], std::move(cause));
+  // A drive may fail once, or for a moment, and be back before the next read: what was found with its errors on the way is
+  // looked for once more. So one that comes back costs no sample, and changes no stand-in.
+  const int64_t record = slot.records[row];
+  bool refused = true;
+  for (int round = 0; round < 2 && refused; ++round) {
+    slot.records[row] = record;
+    refused = cause.code() == Code::kIo;
+    if (refused) {
+      Status again = read_row(slot, row, scratch);
+      if (again.is_ok()) return;
+      cause = std::move(again);
+    } else if (Status changed = confirm_row(slot, row, slot.opened_ns, scratch); !changed.is_ok()) {
+      cause = std::move(changed);  // to a decoder a truncated file looks damaged
+    }
+    if (ends_batch(cause)) return lose(slot, *pipeline_->source, record, std::move(cause));
 
-  // A drive that fails for every sample is gone for now; the sample is lost only if others can be read.
-  if (config_->on_error != OnError::kRaise || cause.code() == Code::kIo) {
-    bad.replacement = stand_in(slot, order, row, cause, scratch);
-    if (slot.lost.load()) return;
-    if (config_->on_error == OnError::kRaise) bad.replacement = -1;
-    if (bad.replacement < 0) slot.records[row] = bad.record;
+    // A drive that fails for every sample is gone for now; the sample is lost only if others can be read.
+    if (config_->on_error != OnError::kRaise || cause.code() == Code::kIo) {
+      bad.replacement = stand_in(slot, order, row, cause, scratch, &refused);
+      if (slot.lost.load()) return;
+    }
   }
+  if (config_->on_error == OnError::kRaise) bad.replacement = -1;
+  if (bad.replacement < 0) slot.records[row] = bad.record;
   for (size_t s = 0; bad.replacement < 0 && s < slot.layout().storages.size(); ++s) {
     if (slot.layout().storages[s].kind == FieldKind::kRagged) slot.row_bytes(s)[row] = 0;
   }
@@ -124,9 +131,9 @@ void Filler::name_misfits(Slot& slot) const {
 }
 
 // The replacement depends on (seed, epoch, slot, attempt) alone. Returns it, or -1 after the last attempt. The batch is lost
-// if the machine fails, or if every attempt fails with an I/O error as `cause` did.
+// if the machine fails, or if every attempt fails with an I/O error as `cause` did. `refused` becomes true if any did.
 int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, const Status& cause,
-                         WorkerScratch& scratch) const {
+                         WorkerScratch& scratch, bool* refused) const {
   const uint64_t key = random_key(config_->seed, static_cast<uint64_t>(slot.epoch), Domain::kReplacement);
   const SlotGroup& group = steps_->group(slot.group);
   const int64_t in_group = (slot.first_slot + row - group.first_slot) % group.slots;
@@ -146,7 +153,10 @@ int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, const
       order.order->samples(slot.epoch, order.epoch_table(), group.first_slot + other, 1, slot.records + row);
     }
     Status failed = read_row(slot, row, scratch);
-    if (failed.code() == Code::kIo) failed = read_row(slot, row, scratch);
+    if (failed.code() == Code::kIo) {
+      *refused = true;
+      failed = read_row(slot, row, scratch);
+    }
     if (failed.is_ok()) return slot.records[row];
     if (ends_batch(failed)) {
       lose(slot, *pipeline_->source, slot.records[row], std::move(failed));

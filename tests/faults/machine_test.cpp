@@ -193,6 +193,34 @@ TEST_F(Machine, ADeviceThatRefusesEverythingIsAnErrorOfTheCallUntilItIsBack) {
   }
 }
 
+// Between which reads it comes back, the sample's own, its second one, or one of those that may stand in for it, changes nothing.
+TEST_F(Machine, ADeviceThatComesBackBetweenAnyTwoReadsCostsNoSampleAndChangesNoStandIn) {
+  std::filesystem::resize_file(dir_.path("set/b/7.jpg"), 50);
+  for (const std::string& uri : {"npy:" + dir_.path("rows.npy"), "folder:" + dir_.path("set")}) {
+    const Opened set = open_dataset(uri, {{"io", "pread"}});
+    const bool whole = uri.starts_with("npy:");
+    for (const char* on_error : kPolicies) {
+      if (!whole && on_error == kPolicies[0]) continue;  // its cut file is an error of the job
+      const Outcome truth = run(set.dataset, on_error);
+      for (int after : {0, 9, 23}) {
+        for (int refused = 1; refused <= 40; ++refused) {
+          SCOPED_TRACE(concat(uri, ", ", on_error, ", ", refused, " reads after ", after));
+          int reads = 0;
+          file_faults.pread_errno = [&](int64_t) {
+            ++reads;
+            return reads > after && reads <= after + refused ? EIO : 0;
+          };
+          const Outcome out = run(set.dataset, "0", on_error, DL_ERR_IO, EIO);
+          file_faults = {};
+          EXPECT_TRUE(out.bytes == truth.bytes);
+          EXPECT_EQ(out.stats.bad, truth.stats.bad);
+          EXPECT_EQ(out.stats.replaced, truth.stats.replaced);
+        }
+      }
+    }
+  }
+}
+
 // One place of the disk is gone for good: a bad sample, as ever.
 TEST_F(Machine, APlaceThatIsRefusedForGoodIsABadSample) {
   const Opened set = open_dataset("npy:" + dir_.path("rows.npy"), {{"io", "pread"}});
