@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/memory/file.h"
 #include "core/source/composed/composed.h"
 #include "core/source/composed/mix.h"
 #include "core/source/files.h"
@@ -144,7 +145,7 @@ class Opening {
 
   // What another file may not have: of the machine, the URI and the caller's wishes each has the same.
   bool may_leave_out(const Status& status) const {
-    if (context_.bad_files != BadFiles::kSkip || file_count_ == 1) return false;
+    if (context_.bad_files != BadFiles::kSkip || file_count_ == 1 || is_machine_failure(status)) return false;
     switch (status.code()) {
       case Code::kNotFound:
       case Code::kPermission:

@@ -157,6 +157,29 @@ TEST_F(Machine, AStandInThatCannotBeOpenedIsAnErrorOfTheCallToo) {
   }
 }
 
+TEST_F(Machine, AFileThatTheMachineCannotOpenNowIsNotLeftOutOfItsSet) {
+  dir_.write("more.npy", npy_file("|u1", "(40, 500)", pattern_bytes(40 * 500)));
+  const auto opened_with = [&](int number) {
+    file_faults.open_errno = [number](const char* path) {
+      return std::string(path).ends_with("more.npy") ? number : 0;
+    };
+    Opened out =
+        open_dataset("npy:" + dir_.path("rows.npy") + "," + dir_.path("more.npy"), {{"bad_files", "skip"}});
+    file_faults = {};
+    return out;
+  };
+  for (int number : {EMFILE, ENFILE, ENOMEM, EAGAIN, ENOBUFS}) {
+    const Opened out = opened_with(number);
+    EXPECT_LT(out.status, 0) << number;
+    EXPECT_EQ(out.error.os_error, number) << out.error.message;
+  }
+  for (int number : {EACCES, EIO}) {
+    const Opened out = opened_with(number);
+    ASSERT_EQ(out.status, DL_OK) << out.error.message;
+    EXPECT_EQ(dl_dataset_count(out.dataset.get()), 40) << "left out, which is what it was asked for";
+  }
+}
+
 TEST_F(Machine, AReadThatIsRefusedForAMomentBringsTheSameBytes) {
   for (const std::string& uri : {"folder:" + dir_.path("set"), "npy:" + dir_.path("rows.npy")}) {
     const Opened set = open_dataset(uri, {{"io", "pread"}});
