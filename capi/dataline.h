@@ -613,7 +613,9 @@ typedef struct dl_reader {
   void* context;
   int32_t (*read)(void* context, dl_reader_request* request);
   void (*destroy)(void* context);
-  const char* fingerprint; /* text that identifies the data in a saved state; NULL for none */
+  /* text that is another one when the data is; NULL for none. Saved states compare it, and so does the option `cache`, which
+   * reuses samples as long as it and `files` stay the same */
+  const char* fingerprint;
   /* Records that cost little together once one of them is read, such as those of a compressed group: block i ends before
    * record block_ends[i], rising, the last one is record_count. shuffle=window takes these blocks as they are, whatever
    * shuffle_block says, so that each is read within one stretch of an epoch. Copied. NULL, with 0: none */
@@ -632,6 +634,13 @@ typedef struct dl_reader {
    * opened, by threads that then call `read`, concurrently. It notes the number and returns at once: a batch waits for it.
    * Not every block is told of, and after a seek some that were are not read. NULL: none */
   void (*advise)(void* context, int64_t block);
+  /* The files of this machine that the records are read from, in order. The library compares them wherever it compares its own
+   * files: in saved states, for the option `cache`, in dl_dataset_identity. Copied. NULL, with 0: none */
+  int64_t file_count;
+  const char* const* files;
+  /* [file_count]: the record after the last one of each file, rising to record_count; NULL: a record may be in any file. With
+   * it a file that was changed makes only its own samples anew in a cache. Copied */
+  const int64_t* file_ends;
 } dl_reader;
 /* A dataset over the reader, whose table is copied. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options,
@@ -731,14 +740,16 @@ DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const in
                                                      void (*release)(void* context), void* context,
                                                      dl_error* error);
 
-/* The position and the identity of the job, as text of any length. *bytes: in, the room in text; out, the bytes of the
+/* The position and the identity of the job, as text of any length. Of the data it holds what a copy on another machine has too:
+ * base names and sizes of the files in order, and a checksum of the first and last 64 KiB of each (of at most 64 files). A file that
+ * cannot be read for that fails the call with its error; the loader stays usable. *bytes: in, the room in text; out, the bytes of the
  * text with its NUL. text may be NULL to ask for that length; a later call may need more or less, when the position has
  * moved. DL_ERR_INVALID_ARGUMENT when the room is too small: *bytes then says what is needed, and nothing is written. */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_save(const dl_loader* loader, char* text, size_t* bytes,
                                                     dl_error* error);
 /* Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the saving job; rank
  * and world_size too, with an equal global batch. With tune=on it begins with the workers and the depth that the saving
- * job had found. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED names both values. */
+ * job had found. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED names the first line that differs, with both values. */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_load(dl_loader* loader, const char* text, dl_error* error);
 
 /* Ends every current and later wait with DL_CANCELLED, until a seek or load. Any thread; never blocks. */
@@ -936,6 +947,16 @@ DL_API DL_UNSTABLE void dl_opening_cancel(dl_opening* opening);
 /* Cancels, waits for the thread (which looks at it between files, pieces of 8 MiB, members of a .gz and 1024 entries) and
  * frees, also the dataset if nobody took it; NULL is fine. In a forked child it only frees. Not from a callback. */
 DL_API DL_UNSTABLE void dl_opening_destroy(dl_opening* opening);
+
+/* Which files of this machine the dataset is read from, as text of lines "key: value": compare it to decide whether something
+ * that was made of the dataset earlier may be reused. Two texts are equal while the structure (formats, fields, keys, order of
+ * parts) and, of each file, canonical path, size, times of modification and of status change, and inode are; a remount changes
+ * nothing. Paths are in it as digests. An object of a storage has its fingerprint instead. Looks at every file of a folder.
+ * *bytes and text: as in dl_loader_state_save.
+ * Errors: DL_ERR_UNSUPPORTED for data in memory, a reader without files and fingerprint, and objects without one: nobody can
+ * tell when these change. Threading: any thread. Since 0.3. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_identity(const dl_dataset* dataset, char* text,
+                                                               size_t* bytes, dl_error* error);
 
 /* The format of an encoded image. */
 #define DL_IMAGE_JPEG 1
@@ -1431,7 +1452,10 @@ typedef struct dl_storage_object {
       options;   /* of the caller: a storage that wraps another opens that with dl_file_open; never NULL */
   void* object;  /* out: for `read` and `close` */
   int64_t bytes; /* out */
-  uint64_t reserved[4];
+  /* out: text that is another one when the object has other bytes, such as a version or an ETag; read before any other call for
+   * the object. NULL: nobody can tell when it changes, so the option `cache` and a conversion that resumes refuse it */
+  const char* fingerprint;
+  uint64_t reserved[3];
 } dl_storage_object;
 
 /* Bytes that a storage is asked for. */

@@ -5,6 +5,7 @@
 #include "capi/handles.h"
 #include "capi/host_fields.h"
 #include "capi/host_struct.h"
+#include "core/source/identity.h"
 
 using namespace dataline;
 using namespace dataline::capi;
@@ -40,6 +41,16 @@ DL_SAME_PLACE(ReaderRequest, dl_reader_request, reserved);
 #undef DL_SAME_PLACE
 static_assert(sizeof(ReaderCell) == sizeof(dl_reader_cell) &&
               sizeof(ReaderRequest) == sizeof(dl_reader_request));
+
+Status read_files(const dl_reader& given, ReaderTable& table) {
+  DL_RETURN_IF_ERROR(check_array(given.files, given.file_count, "dl_reader.files"));
+  for (int64_t i = 0; i < given.file_count; ++i) {
+    if (given.files[i] == nullptr) return null_argument("dl_reader.files");
+    table.files.emplace_back(given.files[i]);
+  }
+  if (given.file_ends != nullptr) table.file_ends.assign(given.file_ends, given.file_ends + given.file_count);
+  return Status::ok();
+}
 
 }  // namespace
 
@@ -103,6 +114,7 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
     table.read = reinterpret_cast<decltype(table.read)>(given.read);
     table.destroy = given.destroy;
     if (given.fingerprint != nullptr) table.fingerprint = given.fingerprint;
+    DL_RETURN_IF_ERROR(read_files(given, table));
     table.block_count = given.block_count;
     table.block_ends = given.block_ends;
     table.held_blocks = given.held_blocks;
@@ -197,6 +209,15 @@ int64_t dl_dataset_class_count(const dl_dataset* dataset) {
 const char* dl_dataset_class_name(const dl_dataset* dataset, int64_t index) {
   if (index < 0 || index >= dl_dataset_class_count(dataset)) return "";
   return (*dataset->core->source()->classes())[static_cast<size_t>(index)].c_str();
+}
+
+dl_status dl_dataset_identity(const dl_dataset* dataset, char* text, size_t* bytes, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(dataset);
+    DL_REQUIRE(bytes);
+    DL_ASSIGN_OR_RETURN(const std::string identity, local_identity(*dataset->core->source()));
+    return copy_text(identity, "identity", text, bytes);
+  });
 }
 
 dl_status dl_dataset_read(const dl_dataset* dataset, int64_t index, const dl_options* options, dl_batch** out,

@@ -20,15 +20,18 @@ class CallbackObject final : public StoredObject {
       : storage_(std::move(storage)),
         object_(opened.object),
         bytes_(opened.bytes),
+        fingerprint_(text_or_empty(opened.fingerprint)),
         cancel_(std::move(cancel)) {}
   ~CallbackObject() override;
   int64_t bytes() const override { return bytes_; }
+  const std::string& fingerprint() const override { return fingerprint_; }
   Status read(int64_t offset, int64_t bytes, std::byte* out, const CancelFlag* cancelled) const override;
 
  private:
   std::shared_ptr<const CallbackStorage> storage_;
   void* object_;
   int64_t bytes_;
+  std::string fingerprint_;
   CancelTokenRef cancel_;
 };
 

@@ -32,7 +32,7 @@ int run_convert(const Request& request, const Interrupts& interrupts) {
   job.one_at_a_time_if_ragged(request, dataset.get());
   const Loader loader = job.create(dataset.get());
   SetWriter set("convert", request, interrupts, progress, job, request.has("skip_bad"));
-  set.write(loader.get());
+  set.write(dataset.get(), loader.get());
   Json json;
   json.begin_object();
   set.summary(json);

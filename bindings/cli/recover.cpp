@@ -62,7 +62,7 @@ int run_recover(const Request& request, const Interrupts& interrupts) {
   job.one_at_a_time_if_ragged(request, dataset.get());
   const Loader loader = job.create(dataset.get());
   SetWriter set("recover", request, interrupts, progress, job, true);
-  set.write(loader.get());
+  set.write(dataset.get(), loader.get());
   const std::vector<std::string> lost = lost_files(dataset.get());
   std::string text;
   Json json;

@@ -99,9 +99,9 @@ SetWriter::SetWriter(const char* command, const Request& request, const Interrup
       skip_bad_(skip_bad),
       target_(target_of(request)) {}
 
-void SetWriter::write(dl_loader* loader) {
+void SetWriter::write(const dl_dataset* dataset, dl_loader* loader) {
   if (job_.value("epochs") == "0") throw usage_failure("--epochs 0 has no end, and a set has one", command_);
-  create_writer(loader);
+  create_writer(dataset, loader);
   const Clock::time_point begin = Clock::now();
   pump(loader);
   progress_.clear();
@@ -114,7 +114,7 @@ void SetWriter::write(dl_loader* loader) {
   seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-void SetWriter::create_writer(dl_loader* loader) {
+void SetWriter::create_writer(const dl_dataset* dataset, dl_loader* loader) {
   std::vector<SampleField> fields;
   for (const dl_view& field : Views(loader)) fields.emplace_back(field);
   std::vector<dl_view> views;
@@ -128,7 +128,7 @@ void SetWriter::create_writer(dl_loader* loader) {
   dl_error error = DL_ERROR_INIT;
   dl_writer* writer = nullptr;
   check(dl_writer_create(target_.c_str(), views.data(), static_cast<int32_t>(views.size()),
-                         job_text(loader).c_str(), &writer, &error),
+                         job_text(dataset, loader).c_str(), &writer, &error),
         error);
   writer_.reset(writer);
   const std::string_view position = dl_writer_position(writer);
@@ -138,16 +138,31 @@ void SetWriter::create_writer(dl_loader* loader) {
   progress_.say("going on behind " + grouped(info().samples) + " samples that were written before");
 }
 
-// What the samples are made of: the loader's state before the first, which has no paths; the keys of the URI; and all options but
-// those that change no sample. A rank that is auto is the one that the launcher says.
-std::string SetWriter::job_text(dl_loader* loader) const {
+// Which files the samples come from. A source that nobody can identify is never the same one: its conversion starts anew.
+std::string SetWriter::source_text(const dl_dataset* dataset) const {
+  size_t bytes = 0;
+  dl_error error = DL_ERROR_INIT;
+  const dl_status status = dl_dataset_identity(dataset, nullptr, &bytes, &error);
+  if (status == DL_ERR_UNSUPPORTED)
+    return "source: cannot be identified (" + without_controls(error.message) + "), read at " +
+           std::to_string(std::chrono::system_clock::now().time_since_epoch().count()) + "\n";
+  job_.check(status, error);
+  std::string text(bytes, '\0');
+  job_.check(dl_dataset_identity(dataset, text.data(), &bytes, &error), error);
+  text.resize(bytes - 1);
+  return text;
+}
+
+// What the samples are made of: the files; the loader's state before the first sample; the keys of the URI; and all options but
+// those that change no sample. No paths: the text is stored in the set. A rank that is auto is the launcher's.
+std::string SetWriter::job_text(const dl_dataset* dataset, dl_loader* loader) const {
   size_t bytes = 0;
   dl_error error = DL_ERROR_INIT;
   job_.check(dl_loader_state_save(loader, nullptr, &bytes, &error), error);
   std::string state(bytes, '\0');
   job_.check(dl_loader_state_save(loader, state.data(), &bytes, &error), error);
   state.resize(bytes - 1);
-  std::string out = state + "skip_bad: " + (skip_bad_ ? "true" : "false") + "\n";
+  std::string out = source_text(dataset) + state + "skip_bad: " + (skip_bad_ ? "true" : "false") + "\n";
   if (const size_t keys = request_.uri().find('?'); keys != std::string::npos)
     out += "keys: " + request_.uri().substr(keys + 1) + "\n";
   for (const dl_option_info& option : options_of(request_.option_scope())) {

@@ -25,7 +25,8 @@ class SetWriter {
             const Job& job, bool skip_bad);
 
   // Writes the dataset, one epoch or as many as the options say. Throws Failure, or Interrupted with what is finished said.
-  void write(dl_loader* loader);
+  // `dataset`: of the loader.
+  void write(const dl_dataset* dataset, dl_loader* loader);
 
   // "1,200 samples, 5.1 MB in 3 shards: arrow:out"
   std::string summary() const;
@@ -35,8 +36,9 @@ class SetWriter {
  private:
   using Writer = std::unique_ptr<dl_writer, Call<dl_writer_destroy>>;
 
-  void create_writer(dl_loader* loader);
-  std::string job_text(dl_loader* loader) const;
+  void create_writer(const dl_dataset* dataset, dl_loader* loader);
+  std::string job_text(const dl_dataset* dataset, dl_loader* loader) const;
+  std::string source_text(const dl_dataset* dataset) const;
   void pump(dl_loader* loader);
   void append(dl_loader* loader, const dl_batch* batch);
   dl_writer_info info() const;

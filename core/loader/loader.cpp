@@ -57,17 +57,18 @@ Status read_sample(const SourceRef& source, int64_t index, const Options& option
   one.extensions = options.extensions;
   for (const char* key : {"batch_size", "epochs", "prefetch_depth"}) DL_RETURN_IF_ERROR(one.set(key, "1"));
   DL_RETURN_IF_ERROR(one.set("num_workers", "0"));
-  DL_ASSIGN_OR_RETURN(const std::shared_ptr<Loader> loader, Loader::create(source, one));
+  DL_ASSIGN_OR_RETURN(const std::shared_ptr<Loader> loader, Loader::create(source, one, ForStates::kNo));
   Status status = loader->next(-1, out);
   loader->stop();
   return status;
 }
 
-Result<std::shared_ptr<Loader>> Loader::create(SourceRef source, const Options& options) {
+Result<std::shared_ptr<Loader>> Loader::create(SourceRef source, const Options& options, ForStates states) {
   std::shared_ptr<Loader> loader(new Loader());
   Status status;
   try {
     status = loader->prepare(std::move(source), options);
+    if (status.is_ok() && states == ForStates::kYes) loader->try_to_find_content();
   } catch (...) {
     loader->stop();
     throw;
@@ -121,9 +122,6 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   if (!config_.trace.empty()) DL_RETURN_IF_ERROR(trace_start({.path = config_.trace}));
 
   fingerprint_fields_ = describe_fields(stored->schema().fields);  // the same with a cache and without
-  Digest digest;
-  stored->fingerprint(digest);
-  fingerprint_data_ = digest.hex();
   schema_views_ = std::make_unique<ViewSet>(pipeline_.outputs, /*with_batch=*/true);
   const bool fixed_rows = config_.last_batch != LastBatch::kKeep && config_.on_error != OnError::kRaise &&
                           config_.global_batch % config_.world_size == 0 && config_.bucket_edges.empty();

@@ -39,6 +39,7 @@
 #include "core/memory/pages.h"
 #include "core/order/mix.h"
 #include "core/source/composed/mix.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 
@@ -64,12 +65,16 @@ struct Tuned {
   std::string text;
 };
 
+// Whether a loader's states may be wanted, for which its data is compared (ContentIdentity).
+enum class ForStates : int32_t { kNo, kYes };
+
 class Loader final : public BatchOwner,
                      public CancelToken::Listener,
                      private ConsumerGate::Listener,
                      public std::enable_shared_from_this<Loader> {
  public:
-  static Result<std::shared_ptr<Loader>> create(SourceRef source, const Options& options);
+  static Result<std::shared_ptr<Loader>> create(SourceRef source, const Options& options,
+                                                ForStates states = ForStates::kYes);
   ~Loader() override;
 
   // Each call below returns kForked in a forked child.
@@ -82,7 +87,7 @@ class Loader final : public BatchOwner,
   Status seek(Position to) DL_EXCLUDES(mutex_);
   Result<Position> position() const DL_EXCLUDES(mutex_);
   Status set_indices(const int64_t* indices, int64_t count, HostOwner owner) DL_EXCLUDES(mutex_);
-  Result<std::string> save_state() const DL_EXCLUDES(mutex_);
+  Result<std::string> save_state() DL_EXCLUDES(mutex_);
   Status load_state(std::string_view text) DL_EXCLUDES(mutex_);
   Result<intptr_t> wait_handle() DL_EXCLUDES(mutex_);
   Result<LoaderStats> stats() const DL_EXCLUDES(mutex_);
@@ -185,7 +190,9 @@ class Loader final : public BatchOwner,
   Status check_position(Position at) const;
   void jump(Position to) DL_REQUIRES(mutex_);
   void start_at(Position to) DL_REQUIRES(mutex_);
-  std::string state_body(std::string_view indices_digest) const;
+  void try_to_find_content() DL_EXCLUDES(mutex_);
+  Status find_content() DL_REQUIRES(mutex_);
+  std::string state_body(std::string_view indices_digest) const DL_REQUIRES(mutex_);
   std::vector<std::string> state_extras() const;
   std::string global_batch_text() const;  // of each bucket, if there are any
 
@@ -202,7 +209,7 @@ class Loader final : public BatchOwner,
   Block arena_;
   Block shares_;  // the slots' (SlotPlace::shares)
   std::unique_ptr<ViewSet> schema_views_;
-  std::string fingerprint_fields_, fingerprint_data_, weights_digest_, lengths_digest_, shuffle_text_;
+  std::string fingerprint_fields_, weights_digest_, lengths_digest_, shuffle_text_;
   std::shared_ptr<SampleMaker> maker_;               // of a cache, until the threads are there; null else
   std::shared_ptr<const CacheCounts> cache_counts_;  // null without one
   SourceRef mix_source_;                             // of a mix; null else
@@ -224,6 +231,8 @@ class Loader final : public BatchOwner,
   int64_t tuned_ns_ DL_GUARDED_BY(mutex_) = 0, cpus_read_ns_ DL_GUARDED_BY(mutex_) = 0;
   int32_t cpus_ DL_GUARDED_BY(mutex_) = 1;
   int64_t workers_set_ DL_GUARDED_BY(mutex_) = 0;  // by set_workers(), how often
+  // Of the data. Found at create where all files are on this machine, else when a state first needs it.
+  std::optional<ContentIdentity> content_ DL_GUARDED_BY(mutex_);
   Position position_ DL_GUARDED_BY(mutex_);
   bool fresh_ DL_GUARDED_BY(mutex_) = true;  // right after create, seek or load: begin_epoch goes on here
   // The step whose bad samples next() has reported: it goes out without them.

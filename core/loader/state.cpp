@@ -1,14 +1,14 @@
 // Saved positions: small text, one "key: value" a line, closed by a checksum.
 //
-//   dataline state 1
+//   dataline state 2
 //   epoch: 3
 //   step: 17
 //   samples: 60000
 //   ...
 //   checksum: 0123456789abcdef
 //
-// What identifies the job must agree; paths, transforms, workers, depth, io, memory and device are not in it, and rank
-// and world size are free at an equal global batch.
+// What identifies the job must agree: its data by their ContentIdentity (core/source/identity.h), and its order. Directories,
+// transforms, workers, depth, io, memory and device are not in it, and rank and world size are free at an equal global batch.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
@@ -24,7 +24,8 @@ namespace dataline {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{16} << 20;  // far more than any job's; larger texts are not looked at
-constexpr std::string_view kFirstLine = "dataline state 1";
+constexpr std::string_view kFirstLine = "dataline state 2";
+constexpr std::string_view kOldFirstLine = "dataline state 1";  // it identified data by sizes alone
 constexpr std::string_view kSumKey = "checksum: ";
 constexpr std::string_view kIndicesKey = "sample_indices";
 // Lines that stand in the states of some jobs only, as in those of releases that had none; where one does not stand its
@@ -50,11 +51,17 @@ Status bad_state(std::string_view what) { return error(Code::kBadState, "state: 
 Result<std::vector<Line>> read_lines(std::string_view text) {
   if (text.size() > kMaxBytes)
     return bad_state(concat("expected at most ", kMaxBytes, " bytes, got ", text.size()));
-  if (!text.starts_with("dataline state ")) return bad_state("expected a first line 'dataline state 1'");
+  if (!text.starts_with("dataline state "))
+    return bad_state(concat("expected a first line '", kFirstLine, "'"));
   const size_t first_end = text.find('\n');
   if (first_end == std::string_view::npos) return bad_state("cut after the first line");
   if (text.substr(0, first_end) == concat(kFirstLine, "\r"))
     return bad_state("its line ends were changed (CR LF); keep the text as it was saved");
+  if (text.substr(0, first_end) == kOldFirstLine) {
+    return error(Code::kStateRefused,
+                 "state: was saved by a release before 0.3, which did not compare what files "
+                 "hold; seek to its epoch and step instead, if the data is the same");
+  }
   if (text.substr(0, first_end) != kFirstLine) {
     return bad_state(
         concat("expected '", kFirstLine, "', got '", text.substr(0, std::min<size_t>(first_end, 40)), "'"));
@@ -124,6 +131,20 @@ Result<Position> saved_position(const std::vector<Line>& lines) {
   return at;
 }
 
+// What a line of the data's identity compares.
+std::string_view meaning_of(std::string_view key) {
+  constexpr std::string_view kMeanings[][2] = {
+      {"data", " (format, fields, number or order of the parts)"},
+      {"file_names", " (names of the files, in order)"},
+      {"file_sizes", " (sizes of the files, in order)"},
+      {"contents",
+       " (checksum of the first and last 64 KiB of the files, or of the first and last samples in memory)"}};
+  for (const auto& [name, meaning] : kMeanings) {
+    if (name == key) return meaning;
+  }
+  return {};
+}
+
 Status another_job(const Line& mine, std::string_view saved, std::string_view more) {
   if (mine.key == kPartsKey && saved == kNone) {
     return error(Code::kStateRefused,
@@ -135,18 +156,34 @@ Status another_job(const Line& mine, std::string_view saved, std::string_view mo
   }
   if (mine.key == kPartsKey)
     return error(Code::kStateRefused, "state of another job: ", parts_difference(saved, mine.value));
-  return error(Code::kStateRefused, "state of another job: ", mine.key, " is '", saved, "' in the state, '",
-               mine.value, "' here", more);
+  return error(Code::kStateRefused, "state of another job: ", mine.key, meaning_of(mine.key), " is '", saved,
+               "' in the state, '", mine.value, "' here", more);
 }
 
 }  // namespace
 
+// A drive that fails now may work when a state is saved, and a job that saves none does not need it. Objects of a storage are
+// not read before that.
+void Loader::try_to_find_content() {
+  ThreadLock lock(mutex_);
+  if (!pipeline_.source->calls_host()) static_cast<void>(find_content());
+}
+
+Status Loader::find_content() {
+  if (content_) return Status::ok();
+  DL_ASSIGN_OR_RETURN(ContentIdentity content, content_identity(*pipeline_.source));
+  content_ = std::move(content);
+  return Status::ok();
+}
+
 // What must agree, in a fixed order.
 std::string Loader::state_body(std::string_view indices_digest) const {
   return concat("samples: ", pipeline_.source->count(), "\nfields: ", fingerprint_fields_,
-                "\ndata: ", fingerprint_data_, "\nseed: ", config_.seed, "\nshuffle: ", shuffle_text_,
-                "\nsample_indices: ", indices_digest, "\nweights: ", weights_digest_,
-                "\nepoch_slots: ", steps_.slots(), "\nglobal_batch_size: ", global_batch_text(),
+                "\ndata: ", content_->structure, "\nfile_names: ", content_->names,
+                "\nfile_sizes: ", content_->sizes, "\ncontents: ", content_->contents,
+                "\nseed: ", config_.seed, "\nshuffle: ", shuffle_text_, "\nsample_indices: ", indices_digest,
+                "\nweights: ", weights_digest_, "\nepoch_slots: ", steps_.slots(),
+                "\nglobal_batch_size: ", global_batch_text(),
                 "\nlast_batch: ", option_word(Option::kLastBatch, config_.last_batch),
                 "\non_error: ", option_word(Option::kOnError, config_.on_error), "\n");
 }
@@ -161,9 +198,10 @@ std::vector<std::string> Loader::state_extras() const {
           config_.bucket_edges.empty() ? none : buckets_text(config_), lengths_digest_};
 }
 
-Result<std::string> Loader::save_state() const {
+Result<std::string> Loader::save_state() {
   if (forked()) return forked_error();
   ThreadLock lock(mutex_);
+  DL_RETURN_IF_ERROR(find_content());
   std::string text = concat(kFirstLine, "\nepoch: ", position_.epoch, "\nstep: ", position_.step, "\n",
                             state_body(orders_->of(position_.epoch).indices_digest));
   const std::vector<std::string> extras = state_extras();
@@ -181,6 +219,7 @@ Status Loader::load_state(std::string_view text) {
   DL_ASSIGN_OR_RETURN(const Position to, saved_position(lines));
 
   ThreadLock lock(mutex_);
+  DL_RETURN_IF_ERROR(find_content());
   const Line* const indices = line_of(lines, kIndicesKey);
   // The state's own epoch chooses which of the caller's orders is meant, not the one that the loader is in.
   const OrderVersion& version =

@@ -20,10 +20,13 @@ namespace {
 
 FileFacts to_facts(const struct stat& info) {
 #ifdef __APPLE__
-  const timespec& changed = info.st_mtimespec;
+  const timespec &changed = info.st_mtimespec, &status = info.st_ctimespec;
 #else
-  const timespec& changed = info.st_mtim;
+  const timespec &changed = info.st_mtim, &status = info.st_ctim;
 #endif
+  const auto nanoseconds = [](const timespec& time) {
+    return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+  };
   FileFacts facts;
   facts.is_file = S_ISREG(info.st_mode);
   facts.is_directory = S_ISDIR(info.st_mode);
@@ -31,7 +34,8 @@ FileFacts to_facts(const struct stat& info) {
   facts.bytes = static_cast<int64_t>(info.st_size);
   facts.device = static_cast<uint64_t>(info.st_dev);
   facts.inode = static_cast<uint64_t>(info.st_ino);
-  facts.changed_ns = static_cast<int64_t>(changed.tv_sec) * 1'000'000'000 + changed.tv_nsec;
+  facts.changed_ns = nanoseconds(changed);
+  facts.status_ns = nanoseconds(status);
   return facts;
 }
 

@@ -73,11 +73,10 @@ struct FileFacts {
   uint64_t device = 0;  // with inode: the identity of the file
   uint64_t inode = 0;
   int64_t changed_ns = 0;  // mtime, since 1970
+  int64_t status_ns = 0;   // ctime, which no program can set; Windows: of creation
 
   bool same_as(const FileFacts& other) const { return device == other.device && inode == other.inode; }
 };
-// Size and time of change as one number: another one, almost surely, when the file was written to.
-uint64_t stamp_of(const FileFacts& facts);
 // Of an open descriptor, of a path, and of the entry `name` of an open directory, following links. Return errno, or 0.
 int facts_of(int descriptor, FileFacts& out);
 int facts_of_path(const std::string& path, FileFacts& out);

@@ -68,13 +68,6 @@ Result<FileFacts> facts_of(int descriptor, const std::string& path) {
   return facts;
 }
 
-uint64_t stamp_of(const FileFacts& facts) {
-  Digest digest;
-  digest.add(static_cast<uint64_t>(facts.bytes));
-  digest.add(static_cast<uint64_t>(facts.changed_ns));
-  return digest.value();
-}
-
 bool is_machine_failure(const Status& status) {
   constexpr auto kFirst = static_cast<int32_t>(Code::kNoMemory), kLast = -39;  // the machine's band of codes
   const auto code = static_cast<int32_t>(status.code());

@@ -25,6 +25,8 @@ class StoredObject {
  public:
   virtual ~StoredObject() = default;
   virtual int64_t bytes() const = 0;
+  // Another text when the object has other bytes, such as a version or an ETag; empty: the storage states none.
+  virtual const std::string& fingerprint() const = 0;
   // All of a range within the object. `cancelled` null: the token of the open tells.
   virtual Status read(int64_t offset, int64_t bytes, std::byte* out, const CancelFlag* cancelled) const = 0;
 };

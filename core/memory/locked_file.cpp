@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "core/memory/directory_listing.h"
+
 namespace dataline {
 namespace {
 
@@ -19,28 +21,11 @@ Status done(int result, const std::string& path) {
   return result == 0 ? Status::ok() : file_error(path, errno);
 }
 
+Status link_error(const std::string& path, const char* what) {
+  return error(Code::kNotAFile, path, ": ", what);
+}
+
 }  // namespace
-
-Result<std::optional<LockedFile>> LockedFile::open(const std::string& path, LockKind kind, WhenLocked when) {
-  Descriptor descriptor(
-      retry_interrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666); }));
-  if (!descriptor) return file_error(path, errno);
-  const int operation =
-      (kind == LockKind::kAlone ? LOCK_EX : LOCK_SH) | (when == WhenLocked::kGiveUp ? LOCK_NB : 0);
-  if (retry_interrupted([&] { return ::flock(descriptor.get(), operation); }) != 0) {
-    if (errno == EWOULDBLOCK) return std::optional<LockedFile>();
-    if (has_no_locks(errno)) return error(Code::kUnsupported, path, ": its file system has no locks");
-    return file_error(path, errno);
-  }
-  return std::optional(LockedFile(path, std::move(descriptor)));
-}
-
-Result<LockedFile> LockedFile::open_to_read(const std::string& path) {
-  Descriptor descriptor = Descriptor::open(path, kFileFlags);
-  if (!descriptor) return file_error(path, errno);
-  static_cast<void>(retry_interrupted([&] { return ::flock(descriptor.get(), LOCK_SH); }));
-  return LockedFile(path, std::move(descriptor));
-}
 
 Status LockedFile::write_at(int64_t offset, Bytes bytes) const {
   while (!bytes.empty()) {
@@ -60,12 +45,101 @@ Status LockedFile::set_bytes(int64_t bytes) const {
 
 Status LockedFile::touch() const { return done(::futimens(descriptor_.get(), nullptr), path_); }
 
-Status make_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0777) == 0) return sync_directory_of(path);
-  if (errno != EEXIST) return file_error(path, errno);
+Result<SharedDirectory> SharedDirectory::open(const std::string& path, WhenMissing when) {
+  if (when == WhenMissing::kMake) {
+    if (::mkdir(path.c_str(), 0777) == 0)
+      DL_RETURN_IF_ERROR(sync_directory_of(path));
+    else if (errno != EEXIST)
+      return file_error(path, errno);
+  }
+  DL_ASSIGN_OR_RETURN(std::string absolute, absolute_path(path));
+  Descriptor descriptor = Descriptor::open(absolute, kDirectoryFlags);
+  if (!descriptor) return file_error(path, errno);
+  return SharedDirectory(std::move(absolute), std::move(descriptor));
+}
+
+Result<SharedDirectory> SharedDirectory::subdirectory(const std::string& name, WhenMissing when) const {
+  if (when == WhenMissing::kMake) {
+    if (::mkdirat(descriptor_.get(), name.c_str(), 0777) == 0)
+      DL_RETURN_IF_ERROR(sync_directory(path_));
+    else if (errno != EEXIST)
+      return file_error(path_of(name), errno);
+  }
+  Descriptor found(retry_interrupted(
+      [&] { return ::openat(descriptor_.get(), name.c_str(), kDirectoryFlags | O_NOFOLLOW); }));
+  if (found) return SharedDirectory(path_of(name), std::move(found));
+  // O_NOFOLLOW with O_DIRECTORY: ENOTDIR, ELOOP on some systems.
+  struct stat info;
+  if (::fstatat(descriptor_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode))
+    return link_error(path_of(name), "a symbolic link, a directory is needed");
+  return file_error(path_of(name), errno);
+}
+
+Result<std::optional<LockedFile>> SharedDirectory::open_file(const std::string& name, LockKind kind,
+                                                             WhenLocked when, WhenMissing missing) const {
+  const std::string path = path_of(name);
+  Descriptor file;
+  // Made and opened by two calls, so that what was planted between them is not followed; once more where it went meanwhile.
+  for (int attempt = 0; !file && attempt < kMaxInterruptions; ++attempt) {
+    constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK;
+    file = Descriptor(retry_interrupted([&] { return ::openat(descriptor_.get(), name.c_str(), kFlags); }));
+    if (file || errno != ENOENT || missing == WhenMissing::kFail) break;
+    file = Descriptor(retry_interrupted(
+        [&] { return ::openat(descriptor_.get(), name.c_str(), kFlags | O_CREAT | O_EXCL, 0666); }));
+    if (!file && errno != EEXIST) break;
+  }
+  if (!file)
+    return errno == ELOOP ? link_error(path, "a symbolic link, a file is needed") : file_error(path, errno);
+  struct stat info;
+  if (::fstat(file.get(), &info) != 0) return file_error(path, errno);
+  if (!S_ISREG(info.st_mode)) return not_a_file_error(path, static_cast<uint32_t>(info.st_mode));
+  if (info.st_nlink > 1) return link_error(path, "has another name elsewhere (a hard link)");
+  const int operation =
+      (kind == LockKind::kAlone ? LOCK_EX : LOCK_SH) | (when == WhenLocked::kGiveUp ? LOCK_NB : 0);
+  if (retry_interrupted([&] { return ::flock(file.get(), operation); }) != 0) {
+    if (errno == EWOULDBLOCK) return std::optional<LockedFile>();
+    if (has_no_locks(errno)) return error(Code::kUnsupported, path, ": its file system has no locks");
+    return file_error(path, errno);
+  }
+  return std::optional(LockedFile(path, std::move(file)));
+}
+
+Result<LockedFile> SharedDirectory::open_to_read(const std::string& name) const {
+  Descriptor file = open_without_lock(name);
+  if (!file) return file_error(path_of(name), errno);
+  static_cast<void>(retry_interrupted([&] { return ::flock(file.get(), LOCK_SH); }));
+  return LockedFile(path_of(name), std::move(file));
+}
+
+Descriptor SharedDirectory::open_without_lock(const std::string& name) const {
+  return Descriptor(
+      retry_interrupted([&] { return ::openat(descriptor_.get(), name.c_str(), kFileFlags | O_NOFOLLOW); }));
+}
+
+Result<FileFacts> SharedDirectory::facts(const std::string& name) const {
   FileFacts facts;
-  const int number = facts_of_path(path, facts);
-  return number != 0 || facts.is_directory ? Status::ok() : file_error(path, ENOTDIR);
+  struct stat info;
+  if (::fstatat(descriptor_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return file_error(path_of(name), errno);
+  if (S_ISLNK(info.st_mode)) return facts;  // neither a file nor a directory
+  const int number = facts_of_entry(descriptor_.get(), name.c_str(), facts);
+  return number == 0 ? Result<FileFacts>(facts) : file_error(path_of(name), number);
+}
+
+Result<std::vector<std::string>> SharedDirectory::names() const {
+  // Not fdopendir(descriptor_): the position would be shared by all who list it.
+  DL_ASSIGN_OR_RETURN(DirectoryListing listing, DirectoryListing::open(path_));
+  std::vector<std::string> names;
+  for (DirectoryEntry entry; listing.next(entry);) names.push_back(entry.name);
+  if (listing.failure() != 0) return file_error(path_, listing.failure());
+  return names;
+}
+
+Status SharedDirectory::remove_file(const std::string& name) const {
+  return done(::unlinkat(descriptor_.get(), name.c_str(), 0), path_of(name));
+}
+Status SharedDirectory::remove_directory(const std::string& name) const {
+  return done(::unlinkat(descriptor_.get(), name.c_str(), AT_REMOVEDIR), path_of(name));
 }
 
 Result<std::string> absolute_path(const std::string& path) {
@@ -73,9 +147,6 @@ Result<std::string> absolute_path(const std::string& path) {
   if (found == nullptr) return file_error(path, errno);
   return std::string(found.get());
 }
-
-Status remove_file(const std::string& path) { return done(::unlink(path.c_str()), path); }
-Status remove_directory(const std::string& path) { return done(::rmdir(path.c_str()), path); }
 
 Result<DiskSpace> disk_space(const std::string& path) {
   struct statvfs found;

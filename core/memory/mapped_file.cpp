@@ -52,18 +52,18 @@ Result<MappedFile> MappedFile::open_unloaded(const std::string& path, const Open
   return file;
 }
 
-Result<MappedFile> MappedFile::from_block(const std::string& path, Block bytes, int64_t byte_count,
-                                          const FileFacts& file_on_disk) {
+Result<MappedFile> MappedFile::from_block(Origin origin, Block bytes, int64_t byte_count) {
   if (byte_count < 0 || byte_count > bytes.bytes()) {
-    return error(Code::kInternal, path, ": ", byte_count, " bytes in a block of ", bytes.bytes());
+    return error(Code::kInternal, origin.path, ": ", byte_count, " bytes in a block of ", bytes.bytes());
   }
   MappedFile file;
-  file.path_ = path;
+  file.path_ = std::move(origin.path);
+  file.fingerprint_ = std::move(origin.fingerprint);
   file.io_ = IoMode::kMemory;
   file.inflated_ = true;
   file.data_ = bytes.data();
   file.bytes_ = byte_count;
-  file.at_open_ = file_on_disk;
+  file.at_open_ = origin.facts;
   file.block_ = std::move(bytes);
   return file;
 }
@@ -89,15 +89,11 @@ Status MappedFile::open_stored(const HostStorage& storage, const OpenContext& co
   Result<std::unique_ptr<const StoredObject>> opened = storage.open(path_, context);
   if (!opened.is_ok()) return opened.take_status().in(path_);
   stored_ = opened.take();
+  fingerprint_ = stored_->fingerprint();
   bytes_ = at_open_.bytes = stored_->bytes();
   io_ = IoMode::kPread;
   if (bytes_ >= 0) return Status::ok();
   return error(Code::kIo, path_, ": storage ", storage.scheme(), " reported ", bytes_, " bytes");
-}
-
-std::optional<uint64_t> MappedFile::stamp() const {
-  if (stored_ != nullptr || at_open_.changed_ns == 0) return std::nullopt;
-  return stamp_of(at_open_);
 }
 
 Status MappedFile::load(const OpenContext& context) {

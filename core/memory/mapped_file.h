@@ -70,18 +70,23 @@ class MappedFile {
   static Result<MappedFile> open_unloaded(const std::string& path, const OpenContext& context);
   // With kMemory loads the whole file, else does nothing.
   Status load(const OpenContext& context);
-  // A file whose contents are already in memory (an inflated .gz); `path` is for messages. `file` is the
-  // compressed one on disk.
-  static Result<MappedFile> from_block(const std::string& path, Block bytes, int64_t byte_count,
-                                       const FileFacts& file);
+  // What identifies a file, as it was at open.
+  struct Origin {
+    std::string path;
+    FileFacts facts = {};  // of an object only the size
+    std::optional<std::string> fingerprint =
+        {};  // what the storage of an object states of its bytes, perhaps ""; nullopt: a file
+  };
+  // A file whose contents are in memory already, decompressed from one of that origin.
+  static Result<MappedFile> from_block(Origin origin, Block bytes, int64_t byte_count);
   MappedFile(MappedFile&&) noexcept = default;
 
   const std::string& path() const { return path_; }
+  Origin origin() const { return {path_, at_open_, fingerprint_}; }
   int64_t bytes() const { return bytes_; }               // readable bytes (inflated size for a .gz)
   int64_t file_bytes() const { return at_open_.bytes; }  // on disk, at open
-  // Of that file: its size and time of change at open, as one number. nullopt for objects of the host's storages, whose time is not known.
-  std::optional<uint64_t> stamp() const;
-  const FileFacts& at_open() const { return at_open_; }
+  const FileFacts& at_open() const { return at_open_; }  // of an object only the size
+  const std::optional<std::string>& fingerprint() const { return fingerprint_; }  // Origin::fingerprint
   bool inflated() const { return inflated_; }             // by from_block(): offsets are not those on disk
   IoMode io() const { return io_; }                       // kMmap, kPread or kMemory
   bool calls_host() const { return stored_ != nullptr; }  // each read() may take as long as it likes
@@ -144,6 +149,7 @@ class MappedFile {
   bool is_growing() const;
 
   std::string path_;
+  std::optional<std::string> fingerprint_;
   Descriptor fd_;
   std::unique_ptr<const StoredObject> stored_;  // instead of a descriptor
   IoMode io_ = IoMode::kMmap;

@@ -19,8 +19,8 @@ Result<FileFacts> FileHandle::facts(const std::string& path) const {
   return facts_of(descriptor_.get(), path);
 }
 
-int64_t FileHandle::read(std::byte* out, int64_t bytes) const {
-  const ReadResult got = read_at(descriptor_.get(), 0, bytes, out);
+int64_t FileHandle::read(std::byte* out, int64_t bytes, int64_t offset) const {
+  const ReadResult got = read_at(descriptor_.get(), offset, bytes, out);
   return got.number != 0 ? -got.number : got.bytes;
 }
 

@@ -37,8 +37,8 @@ class FileHandle {
   int64_t bytes() const { return facts_.bytes; }            // at open
   int64_t changed_ns() const { return facts_.changed_ns; }  // at open
   Result<FileFacts> facts(const std::string& path) const;   // now
-  // Reads [0, bytes) into out. Returns the bytes read, fewer at the end of the file, or -errno.
-  int64_t read(std::byte* out, int64_t bytes) const;
+  // Reads [offset, offset + bytes) into out. Returns the bytes read, fewer at the end of the file, or -errno.
+  int64_t read(std::byte* out, int64_t bytes, int64_t offset = 0) const;
   // Starts asynchronous read-ahead of the whole file, in pieces of the device's read-ahead window.
   void advise(int64_t read_ahead_bytes) const;
   // Whether its first and last page are in the page cache; true where that is unknown.

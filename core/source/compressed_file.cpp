@@ -22,7 +22,7 @@ Result<MappedFile> inflate_gzip(const MappedFile& file, Bytes compressed, const 
   DL_ASSIGN_OR_RETURN(Block plain, room_for(size, file.path(), context));
   const std::span<std::byte> out(plain.data(), static_cast<size_t>(size));
   DL_RETURN_IF_ERROR(inflate_exactly(file.path(), compressed, out, context));
-  return MappedFile::from_block(file.path(), std::move(plain), size, file.at_open());
+  return MappedFile::from_block(file.origin(), std::move(plain), size);
 }
 
 // Most frames do not say how much they hold: there is room for what their blocks can hold at most, of which only what is written
@@ -34,7 +34,7 @@ Result<MappedFile> inflate_zstd(const MappedFile& file, Bytes compressed, const 
   const std::span<std::byte> out(plain.data(), static_cast<size_t>(most));
   DL_ASSIGN_OR_RETURN(const int64_t size, FrameInflater().inflate_zstd(file.path(), compressed, out));
   context.progress->add_bytes(most);
-  return MappedFile::from_block(file.path(), std::move(plain), size, file.at_open());
+  return MappedFile::from_block(file.origin(), std::move(plain), size);
 }
 
 }  // namespace

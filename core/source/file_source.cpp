@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "core/source/identity.h"
+
 namespace dataline {
 
 FileSource::FileSource(MappedFile file, Schema schema, SourceInfo info)
@@ -18,6 +20,13 @@ FileSource::FileSource(WatchedFileRef file, Schema schema, SourceInfo info)
       file_(watched_.file()),
       schema_(std::move(schema)),
       info_(std::move(info)) {}
+
+std::optional<uint64_t> FileSource::stamp(int64_t) const {
+  if (const uint64_t known = stamp_.load(std::memory_order_relaxed); known != 0) return known;
+  const std::optional<uint64_t> stamp = local_stamp(file_);
+  if (stamp) stamp_.store(*stamp, std::memory_order_relaxed);
+  return stamp;
+}
 
 Status FileSource::check_unchanged(int64_t index) const {
   const MappedFile::Change change = file_.change_since_open();

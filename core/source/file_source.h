@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/atomic.h"
 #include "core/memory/mapped_file.h"
 #include "core/source/source.h"
 #include "core/source/watched_file.h"
@@ -36,7 +37,7 @@ class FileSource : public Source {
   void advise(std::span<const int64_t> indices) const override;  // consecutive records together
   void advise_block(int64_t first, int64_t count) const override;
   bool cached(int64_t index) const override;
-  std::optional<uint64_t> stamp(int64_t) const final { return file_.stamp(); }
+  std::optional<uint64_t> stamp(int64_t) const final;
   bool calls_host() const final { return file_.calls_host(); }
 
  protected:
@@ -57,6 +58,10 @@ class FileSource : public Source {
   const MappedFile& file_;
   const Schema schema_;
   const SourceInfo info_;
+
+ private:
+  mutable Atomic<uint64_t> stamp_{
+      0};  // local_stamp() of the file; 0: nobody has asked. Relaxed: all find the same
 };
 
 }  // namespace dataline

@@ -9,6 +9,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -248,11 +249,11 @@ Place FlatFile::place_of(int64_t index, size_t column) const {
                  file_.inflated() ? " once inflated" : "")};
 }
 
-void FlatFile::fingerprint(Digest& digest) const {
-  fingerprint_schema(*this, digest);
-  digest.add(static_cast<uint64_t>(file_.file_bytes()));
-  digest.add(static_cast<uint64_t>(layout_.data_offset));
-  digest.add(static_cast<uint64_t>(layout_.record_stride));
+void FlatFile::identify(IdentityBuilder& identity) const {
+  identity.add_schema(*this);
+  identity.add_file(file_);
+  identity.add(static_cast<uint64_t>(layout_.data_offset));
+  identity.add(static_cast<uint64_t>(layout_.record_stride));
 }
 
 }  // namespace dataline

@@ -95,7 +95,7 @@ class FlatFile final : public FileSource {
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   int64_t stored_bytes() const override { return layout_.record_stride; }
   Place place_of(int64_t index, size_t column) const override;
-  void fingerprint(Digest& digest) const override;
+  void identify(IdentityBuilder& identity) const override;
 
  private:
   template <typename File>  // MappedFile, WatchedFileRef

@@ -7,6 +7,7 @@
 
 #include "core/base/checked.h"
 #include "core/source/flat_file.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -41,10 +42,10 @@ class NullMasks final : public ForwardSource {
     return source_->place_of(index, column < columns_ ? column : column - columns_);
   }
 
-  void fingerprint(Digest& digest) const override {
-    fingerprint_schema(*this, digest);
-    digest.add("masks");
-    source_->fingerprint(digest);
+  void identify(IdentityBuilder& identity) const override {
+    identity.add_schema(*this);
+    identity.add("masks");
+    source_->identify(identity);
   }
 
  private:

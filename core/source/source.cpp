@@ -72,19 +72,6 @@ void Source::advise_block(int64_t first, int64_t count) const {
   }
 }
 
-void fingerprint_schema(const Source& source, Digest& digest) {
-  digest.add(static_cast<uint64_t>(source.count()));
-  const std::vector<Field>& fields = source.schema().fields;
-  digest.add(static_cast<uint64_t>(fields.size()));
-  for (const Field& field : fields) {
-    digest.add(field.name);
-    digest.add(static_cast<uint64_t>(field.kind));
-    digest.add(static_cast<uint64_t>(field.dtype));
-    digest.add(static_cast<uint64_t>(field.shape.size()));
-    for (int64_t dim : field.shape) digest.add(static_cast<uint64_t>(dim));
-  }
-}
-
 std::string tail_of(std::string_view text, size_t max_bytes) {
   if (text.size() <= max_bytes) return std::string(text);
   size_t begin = text.size() - (max_bytes - std::min(max_bytes, kCut.size()));

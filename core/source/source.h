@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "core/base/cancel.h"
-#include "core/base/digest.h"
 #include "core/base/field.h"
 #include "core/base/status.h"
 
@@ -120,7 +119,8 @@ constexpr int64_t kRaggedBlockBytes = int64_t{64} << 10;
 struct ItemRange {
   int64_t index = 0, first = 0, count = 0;
 };
-class Mix;  // core/source/composed/mix.h
+class Mix;              // core/source/composed/mix.h
+class IdentityBuilder;  // core/source/identity.h
 
 class Source {
  public:
@@ -189,11 +189,11 @@ class Source {
   // first part that has any.
   virtual const std::vector<std::string>* classes() const { return nullptr; }
 
-  // Adds what identifies the data in a saved state: record count, fields, file sizes; never paths.
-  virtual void fingerprint(Digest& digest) const = 0;
-  // A number that is another one when the files that hold the record were written to, by their sizes and times of change; no
-  // file is opened. nullopt: it cannot be told, as of memory and of most readers. What was made of a record stays good as
-  // long as this stays the same (core/loader/cache/).
+  // Describes the data to whoever compares it with other data later.
+  virtual void identify(IdentityBuilder& identity) const = 0;
+  // The LocalIdentity of the files that hold the record, as one number; no file is opened. nullopt: there is none, as of memory
+  // and of most readers. What was made of the record may be reused while this and local_structure() stay the same
+  // (core/loader/cache/).
   virtual std::optional<uint64_t> stamp(int64_t index) const {
     return static_cast<void>(index), std::nullopt;
   }
@@ -272,7 +272,7 @@ class ForwardSource : public Source {
   int64_t stored_bytes() const override { return source_->stored_bytes(); }
   Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
   const std::vector<std::string>* classes() const override { return source_->classes(); }
-  void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }
+  void identify(IdentityBuilder& identity) const override { source_->identify(identity); }
   std::optional<uint64_t> stamp(int64_t index) const override { return source_->stamp(index); }
   bool calls_host() const override { return source_->calls_host(); }
   bool host_is_prompt() const override { return source_->host_is_prompt(); }
@@ -282,9 +282,6 @@ class ForwardSource : public Source {
 
   SourceRef source_;
 };
-
-// Adds count, fields, dtypes and shapes. Every fingerprint() starts with it.
-void fingerprint_schema(const Source& source, Digest& digest);
 
 // The limit of a place in a message: the cause must fit beside it in dl_bad_sample.
 constexpr size_t kMaxPlaceBytes = 176;

@@ -8,6 +8,7 @@
 
 #include "core/base/checked.h"
 #include "core/source/flat_file.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -110,13 +111,13 @@ Status TextRecords::read_record(Run& run, int64_t row, bool populate, std::byte*
   return Status::ok();
 }
 
-void TextRecords::add_records(const std::optional<NullFill>& fill, Digest& digest) const {
-  digest.add(static_cast<uint64_t>(file_.file_bytes()));
-  digest.add(ends_digest_);
-  digest.add(static_cast<uint64_t>(fill.has_value()));
+void TextRecords::add_records(const std::optional<NullFill>& fill, IdentityBuilder& identity) const {
+  identity.add_file(file_);
+  identity.add(ends_digest_);
+  identity.add(static_cast<uint64_t>(fill.has_value()));
   if (!fill) return;
-  digest.add(std::bit_cast<uint64_t>(fill->number));
-  digest.add(static_cast<uint64_t>(fill->whole.value_or(0)));
+  identity.add(std::bit_cast<uint64_t>(fill->number));
+  identity.add(static_cast<uint64_t>(fill->whole.value_or(0)));
 }
 
 }  // namespace dataline

@@ -54,8 +54,8 @@ class TextRecords : public AdjacentRecords {
   // The values of a record; `rooms` and `cells`: one a field.
   virtual Status read_values(int64_t index, std::string_view record, std::span<const ValueRoom> rooms,
                              std::span<ValueCell> cells) const = 0;
-  // What a fingerprint holds of records and of the rule for nulls.
-  void add_records(const std::optional<NullFill>& fill, Digest& digest) const;
+  // For identify(): the records and the rule for nulls.
+  void add_records(const std::optional<NullFill>& fill, IdentityBuilder& identity) const;
 
  private:
   struct Most {

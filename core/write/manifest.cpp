@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/write/manifest.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <optional>
@@ -52,6 +53,35 @@ std::string fields_text(const std::vector<Field>& fields) {
                   "}");
   }
   return out + "]";
+}
+
+// A line for a message: with what precedes byte `from` cut short, and at most 200 bytes of it.
+std::string shown(std::string_view line, size_t from) {
+  constexpr size_t kBefore = 60, kMaxBytes = 200;
+  const size_t begin = line.size() <= kMaxBytes || from <= kBefore ? 0 : from - kBefore;
+  std::string out = concat(begin == 0 ? "'" : "'...", line.substr(begin, kMaxBytes));
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return out + (line.size() - begin > kMaxBytes ? "...'" : "'");
+}
+
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  return line;
+}
+
+// The first line in which two texts of a job differ.
+std::string line_difference(std::string_view found, std::string_view expected) {
+  while (!found.empty() || !expected.empty()) {
+    const std::string_view have = take_line(found), want = take_line(expected);
+    if (have == want) continue;
+    const auto same = std::mismatch(have.begin(), have.end(), want.begin(), want.end()).first - have.begin();
+    const auto from = static_cast<size_t>(same);
+    return concat("it was begun with ", shown(have, from), ", now it is ", shown(want, from));
+  }
+  return "its job differs";
 }
 
 // The members of a head as text, so that two can be compared.
@@ -159,7 +189,7 @@ std::string head_difference(const std::string& path, const std::string& found, c
     return concat("its shard_bytes is ", have.shard_bytes, ", not ", want.shard_bytes);
   if (have.codec != want.codec)
     return concat("its codec is ", printable(have.codec), ", not ", printable(want.codec));
-  return concat("its job is ", printable(have.job), ", not ", printable(want.job));
+  return line_difference(have.job, want.job);
 }
 
 }  // namespace dataline

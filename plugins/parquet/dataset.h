@@ -41,6 +41,15 @@ class Dataset {
   void advise(int64_t block) { cache_.advise(static_cast<size_t>(block)); }
   const std::vector<PqField>& fields() const { return files_[0]->fields(); }
 
+  // Of the files, in order; they live as long as this object.
+  std::vector<const char*> paths() const {
+    std::vector<const char*> paths;
+    for (const auto& file : files_) paths.push_back(file->path().c_str());
+    return paths;
+  }
+  // The row after the last one of each file.
+  const std::vector<int64_t>& file_ends() const { return file_ends_; }
+
   // Sizes, rows and columns.
   std::string fingerprint() const {
     uint64_t hash = 0xcbf29ce484222325;
@@ -153,6 +162,7 @@ class Dataset {
         rows_ += groups[g];
         largest_ = std::max(largest_, files_[f]->group_bytes()[g]);
       }
+      file_ends_.push_back(rows_);
     }
     return out;
   }
@@ -262,7 +272,7 @@ class Dataset {
   const std::vector<std::shared_ptr<const ParquetFile>> files_;
   std::vector<GroupPlace> places_;  // those that have rows, ascending
   int64_t rows_ = 0, largest_ = 0, held_groups_ = 0;
-  std::vector<int64_t> block_ends_;
+  std::vector<int64_t> block_ends_, file_ends_;
   GroupCache cache_;  // after what place_groups() fills
 };
 

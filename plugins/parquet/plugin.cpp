@@ -72,6 +72,10 @@ dl_status make_dataset(std::unique_ptr<Dataset> made, const dl_options* options,
   reader.held_blocks = made->held_groups();
   reader.prompt = 1;
   reader.advise = advise_group;
+  const std::vector<const char*> files = made->paths();
+  reader.file_count = static_cast<int64_t>(files.size());
+  reader.files = files.data();
+  reader.file_ends = made->file_ends().data();
   const dl_status status = library.from_reader(&reader, options, out, error);
   if (status == DL_OK) static_cast<void>(made.release());  // destroy_dataset has it
   return status;

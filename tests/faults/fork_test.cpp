@@ -32,7 +32,7 @@ int child_of(const Dataset& dataset, Loader loader, Batch held) {
   if (dl_loader_position(loader.get(), &epoch, &step, &error) != DL_ERR_FORKED) return 4;
   if (dl_loader_seek(loader.get(), 0, 0, &error) != DL_ERR_FORKED) return 5;
   if (dl_loader_state_save(loader.get(), text, &bytes, &error) != DL_ERR_FORKED) return 6;
-  if (dl_loader_state_load(loader.get(), "dataline state 1\n", &error) != DL_ERR_FORKED) return 7;
+  if (dl_loader_state_load(loader.get(), "dataline state 2\n", &error) != DL_ERR_FORKED) return 7;
   if (dl_loader_stats(loader.get(), &stats, &error) != DL_ERR_FORKED) return 8;
   if (dl_loader_wait_handle(loader.get(), &handle, &error) != DL_ERR_FORKED) return 9;
   if (std::string(error.message).find("parent process") == std::string::npos) return 10;

@@ -27,7 +27,7 @@ Result<NpyHeader> read_header(std::string_view bytes, bool void2_as_bf16) {
   DL_ASSIGN_OR_RETURN(Block block, memory->allocate(size, 1, MemoryKind::kMetadata, "fuzzed bytes"));
   if (size > 0) std::memcpy(block.data(), bytes.data(), bytes.size());
   DL_ASSIGN_OR_RETURN(MappedFile file,
-                      MappedFile::from_block("fuzz.npy", std::move(block), size, FileFacts{.bytes = size}));
+                      MappedFile::from_block({"fuzz.npy", {.bytes = size}}, std::move(block), size));
   return read_npy_header(file, void2_as_bf16);
 }
 

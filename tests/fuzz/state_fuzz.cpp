@@ -94,11 +94,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t sum = text.rfind("checksum: ");
   if (sum == std::string::npos) return 0;
   text.resize(sum);
-  // The digest of this job's data, which seeds cannot know.
+  // The identity of this job's data, which seeds cannot know.
   const std::string own = job.save();
-  const size_t value = own.find("\ndata: ") + 7;
-  for (size_t at; (at = text.find("{data}")) != std::string::npos;)
-    text.replace(at, 6, own.substr(value, own.find('\n', value) - value));
+  for (const std::string key : {"data", "file_names", "file_sizes", "contents"}) {
+    const size_t value = own.find("\n" + key + ": ") + key.size() + 3;
+    for (size_t at; (at = text.find("{" + key + "}")) != std::string::npos;)
+      text.replace(at, key.size() + 2, own.substr(value, own.find('\n', value) - value));
+  }
   Digest digest;
   digest.add(text);
   fuzz::load(job, text + "checksum: " + digest.hex() + "\n");

@@ -20,7 +20,7 @@ Result<SourceRef> open_bytes(const uint8_t* data, size_t size, const TarOptions&
   DL_ASSIGN_OR_RETURN(Block block, context.memory->allocate(bytes, 1, MemoryKind::kMetadata, "fuzzed bytes"));
   if (size > 0) std::memcpy(block.data(), data, size);
   DL_ASSIGN_OR_RETURN(MappedFile file,
-                      MappedFile::from_block("fuzz.tar", std::move(block), bytes, FileFacts{.bytes = bytes}));
+                      MappedFile::from_block({"fuzz.tar", {.bytes = bytes}}, std::move(block), bytes));
   return open_tar(std::move(file), options, context);
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/base/digest.h"
 #include "core/loader/loader.h"
+#include "core/source/identity.h"
 #include "tests/interleave/scheduler.h"
 
 namespace dataline::interleave {
@@ -71,7 +72,7 @@ class TestSource final : public dataline::Source {
     run.columns[0].contiguous = false;
   }
   dataline::Place place_of(int64_t, size_t) const override { return {}; }
-  void fingerprint(Digest& digest) const override { fingerprint_schema(*this, digest); }
+  void identify(IdentityBuilder& identity) const override { identity.add_schema(*this); }
   bool calls_host() const override { return config_.host_reader; }
 
  private:

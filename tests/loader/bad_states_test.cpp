@@ -61,7 +61,7 @@ class BadStates : public ::testing::Test {
     return {key + " " + value,
             with(key, key + ": " + value),
             DL_ERR_STATE_REFUSED,
-            {key + " is '" + value + "' in the state, '" + mine + "' here"}};
+            {"state of another job: " + key, " is '" + value + "' in the state, '" + mine + "' here"}};
   }
 
   // 40 samples are 6 steps; the first was delivered.
@@ -96,7 +96,7 @@ TEST_F(BadStates, TextsThatAreNoStateOrACutOrDamagedOne) {
   std::string capitals = sum;
   std::transform(capitals.begin() + 10, capitals.end(), capitals.begin() + 10,
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  const std::string no_first = "expected a first line 'dataline state 1'";
+  const std::string no_first = "expected a first line 'dataline state 2'";
   std::vector<BadState> table = {
       bad("nothing", "", {no_first}),
       bad("one byte", "d", {no_first}),
@@ -105,27 +105,27 @@ TEST_F(BadStates, TextsThatAreNoStateOrACutOrDamagedOne) {
       bad("HTML page", "<!DOCTYPE html><title>404</title>", {no_first}),
       bad("zip archive, as torch.save writes", "PK\x03\x04", {no_first}),
       bad("gzip", "\x1f\x8b\x08", {no_first}),
-      bad("capitals", first_line("DATALINE STATE 1"), {no_first}),
+      bad("capitals", first_line("DATALINE STATE 2"), {no_first}),
       bad("a byte order mark", "\xef\xbb\xbf" + good_, {no_first}),
       bad("a blank line first", "\n" + good_, {no_first}),
-      bad("first line without its end", "dataline state 1", {"cut after the first line"}),
-      bad("first line only", "dataline state 1\n", {"cut: no checksum"}),
+      bad("first line without its end", "dataline state 2", {"cut after the first line"}),
+      bad("first line only", "dataline state 2\n", {"cut: no checksum"}),
       bad("no version", first_line("dataline state "),
-          {"expected 'dataline state 1', got 'dataline state '"}),
+          {"expected 'dataline state 2', got 'dataline state '"}),
       bad("version 0", first_line("dataline state 0"), {"got 'dataline state 0'"}),
-      bad("version 2", first_line("dataline state 2"),
-          {"expected 'dataline state 1', got 'dataline state 2'"}),
-      bad("version 10", first_line("dataline state 10"), {"got 'dataline state 10'"}),
-      bad("version 2^64", first_line("dataline state 18446744073709551616"),
-          {"got 'dataline state 18446744073709551616'"}),
-      bad("more behind the version", first_line("dataline state 1 "), {"got 'dataline state 1 '"}),
+      bad("version 3", first_line("dataline state 3"),
+          {"expected 'dataline state 2', got 'dataline state 3'"}),
+      bad("version 10", first_line("dataline state 20"), {"got 'dataline state 20'"}),
+      bad("version 2^64", first_line("dataline state 28446744073709551616"),
+          {"got 'dataline state 28446744073709551616'"}),
+      bad("more behind the version", first_line("dataline state 2 "), {"got 'dataline state 2 '"}),
       bad("no checksum", lines_, {"cut: no checksum"}),
       bad("half of the checksum", good_.substr(0, good_.size() - 9) + "\n", {"checksum"}),
       bad("checksum of zeros", lines_ + "checksum: 0000000000000000\n",
           {"checksum differs: expected " + sum.substr(10, 16) + ", got '0000000000000000'"}),
       bad("checksum of another state", with("step", "step: 2").substr(0, lines_.size()) + sum,
           {"checksum differs"}),
-      bad("checksum in the middle", "dataline state 1\n" + sum + lines_.substr(17), {"checksum"}),
+      bad("checksum in the middle", "dataline state 2\n" + sum + lines_.substr(17), {"checksum"}),
       bad("checksum twice", good_ + sum, {"checksum differs"}),
       bad("two states", good_ + good_, {"checksum differs"}),
       bad("bytes behind the checksum", good_ + "x",
@@ -161,7 +161,7 @@ TEST_F(BadStates, LinesThatAreNotThoseOfAState) {
       bad("no samples", with("samples", ""), {"no line 'samples'"}),
       bad("no seed", with("seed", ""), {"no line 'seed'"}),
       bad("no data", with("data", ""), {"no line 'data'"}),
-      bad("nothing but a position", closed("dataline state 1\nepoch: 0\nstep: 1\n"), {"no line 'samples'"}),
+      bad("nothing but a position", closed("dataline state 2\nepoch: 0\nstep: 1\n"), {"no line 'samples'"}),
       bad("no epoch", with("epoch", ""), {one_each}),
       bad("no step", with("step", ""), {one_each}),
       bad("epoch twice", plus("epoch: 0"), {"'epoch' is given twice"}),
@@ -195,6 +195,9 @@ TEST_F(BadStates, StatesOfAnotherJobOrOutsideOfThisOne) {
          other("samples", ""),
          other("fields", "0000000000000000"),
          other("data", "ffffffffffffffff"),
+         other("file_names", "1 file, a.npy, 0123456789abcdef"),
+         other("file_sizes", "40 bytes, 0123456789abcdef"),
+         other("contents", "0123456789abcdef"),
          other("seed", "4"),
          other("seed", "03"),
          other("shuffle", "none"),
@@ -212,6 +215,15 @@ TEST_F(BadStates, StatesOfAnotherJobOrOutsideOfThisOne) {
          at("4", "0"),
          at("9223372036854775807", "0"),
          at("9223372036854775807", "9223372036854775807")});
+}
+
+// Release 0.2 compared the sizes of files alone: its states cannot show that they are of this data.
+TEST_F(BadStates, StatesOfReleasesThatDidNotCompareContents) {
+  std::string old = first_line("dataline state 1");
+  check({{"release 0.2",
+          old,
+          DL_ERR_STATE_REFUSED,
+          {"was saved by a release before 0.3", "seek to its epoch and step instead"}}});
 }
 
 }  // namespace

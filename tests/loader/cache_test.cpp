@@ -59,6 +59,18 @@ class Cached : public ::testing::Test {
       lines.push_back(digest.hex());
     }
   }
+  // Samples that a whole job found in the cache, and that it made.
+  static std::pair<int64_t, int64_t> counts(const Dataset& dataset, const Settings& settings) {
+    const Loader loader = make_loader(dataset, settings);
+    for (Delivered got = next(loader); got.status != DL_END; got = next(loader)) {
+      EXPECT_TRUE(got.status == DL_OK || got.status == DL_END_OF_EPOCH) << got.message;
+    }
+    const Metrics metrics = metrics_of(loader);
+    const dl_stats stats = stats_of(loader);
+    EXPECT_EQ(row_of(metrics, "cache_read").value, stats.cache_read);
+    EXPECT_EQ(row_of(metrics, "cache_made").value, stats.cache_made);
+    return {stats.cache_read, stats.cache_made};
+  }
   void expect_the_same(const std::string& uri, const Settings& settings) const {
     SCOPED_TRACE(uri);
     const Dataset dataset = open(uri);
@@ -93,8 +105,8 @@ TEST_F(Cached, RowsOfEveryKindAreWhatTheyAreWithout) {
                   with(kCachedJob, {{"transform", "random_crop(8), scale(2)"}, {"last_batch", "pad"}}));
 }
 
-// The file is written over with other values, and given its old time: only the cache has the old ones.
-TEST_F(Cached, RowsAreNotReadAgainAndAnotherTimeOfChangeMakesThemAnew) {
+// Programs that unpack archives set the time of modification; nobody can set that of the status change.
+TEST_F(Cached, AFileThatIsWrittenOverWithItsOldTimeIsReadAgain) {
   const std::string path = rows();
   const std::vector<std::string> expected = stream(open("jsonl:" + path), cached());
   std::string text = read_whole(path);
@@ -102,8 +114,6 @@ TEST_F(Cached, RowsAreNotReadAgainAndAnotherTimeOfChangeMakesThemAnew) {
   std::replace(text.begin(), text.end(), 'a', 'b');
   file("rows.jsonl", text);
   fs::last_write_time(path, time);
-  EXPECT_EQ(stream(open("jsonl:" + path), cached()), expected);
-  fs::last_write_time(path, time + std::chrono::seconds(1));
   const std::vector<std::string> changed = stream(open("jsonl:" + path), cached());
   EXPECT_NE(changed, expected);
   EXPECT_EQ(changed, stream(open("jsonl:" + path), kCachedJob));
@@ -140,20 +150,10 @@ TEST_F(Cached, RecordsOfAReaderWithAFingerprintAreReadOnce) {
 // Also when the job has ended, and of a job without a cache.
 TEST_F(Cached, WhatWasFoundAndWhatWasMadeIsCounted) {
   const Dataset dataset = open("jsonl:" + rows());
-  const auto counts = [&](const Settings& settings) {
-    const Loader loader = make_loader(dataset, settings);
-    for (Delivered got = next(loader); got.status != DL_END; got = next(loader)) {
-      EXPECT_TRUE(got.status == DL_OK || got.status == DL_END_OF_EPOCH) << got.message;
-    }
-    const Metrics metrics = metrics_of(loader);
-    const dl_stats stats = stats_of(loader);
-    EXPECT_EQ(row_of(metrics, "cache_read").value, stats.cache_read);
-    EXPECT_EQ(row_of(metrics, "cache_made").value, stats.cache_made);
-    return std::pair(stats.cache_read, stats.cache_made);
-  };
-  EXPECT_EQ(counts(cached()), std::pair(int64_t{40}, int64_t{40})) << "the first epoch, and the second";
-  EXPECT_EQ(counts(cached()), std::pair(int64_t{80}, int64_t{0}));
-  EXPECT_EQ(counts(kCachedJob), std::pair(int64_t{0}, int64_t{0}));
+  EXPECT_EQ(counts(dataset, cached()), std::pair(int64_t{40}, int64_t{40}))
+      << "the first epoch, and the second";
+  EXPECT_EQ(counts(dataset, cached()), std::pair(int64_t{80}, int64_t{0}));
+  EXPECT_EQ(counts(dataset, kCachedJob), std::pair(int64_t{0}, int64_t{0}));
 }
 
 TEST_F(Cached, WhatCannotTellItsChangesIsRefused) {
@@ -191,16 +191,14 @@ TEST_F(Cached, PartsOfASetAreKeptEachByItsOwnFile) {
   const std::string both = "raw:" + first + "," + second + keys;
   const std::vector<std::string> expected = stream(open(both), kCachedJob);
   EXPECT_EQ(stream(open(both), cached()), expected);
-  const auto time = fs::last_write_time(first);
-  file("a.bin", std::string(800, 'n'));
-  fs::last_write_time(first, time);
+  EXPECT_EQ(counts(open(both), cached()), std::pair(int64_t{480}, int64_t{0}));
+  const auto time = fs::last_write_time(second);
   file("b.bin", std::string(1600, 'm'));
-  fs::last_write_time(second, time + std::chrono::seconds(5));
-  const std::vector<std::string> half = stream(open(both), cached());
-  fs::remove_all(folder_ + "/cache");
-  file("a.bin", bytes);
-  EXPECT_EQ(half, stream(open(both), kCachedJob))
-      << "of the first file what was kept, of the second what it is";
+  fs::last_write_time(second, time);
+  EXPECT_EQ(stream(open(both), cached()), stream(open(both), kCachedJob));
+  file("b.bin", bytes + bytes);
+  EXPECT_EQ(counts(open(both), cached()), std::pair(int64_t{320}, int64_t{160}))
+      << "of two epochs: 80 rows of the first file were kept, 160 of the second are made anew once";
 }
 
 // Of files that lie side by side in a sample, and of chosen rows, each by its own file.
@@ -229,9 +227,9 @@ TEST_F(Cached, ZippedSetsAndSubsetsAreKeptByTheFilesOfTheirRows) {
   const auto time = fs::last_write_time(second);
   file("b.bin", std::string(1600, 'm'));
   fs::last_write_time(second, time);
-  EXPECT_EQ(stream(open_both(), cached(job)), expected);
-  fs::last_write_time(second, time + std::chrono::seconds(2));
-  EXPECT_EQ(stream(open_both(), cached(job)), stream(open_both(), job));
+  const std::vector<std::string> changed = stream(open_both(), cached(job));
+  EXPECT_NE(changed, expected);
+  EXPECT_EQ(changed, stream(open_both(), job));
 }
 
 TEST_F(Cached, AMixKeepsItsSharesAndItsNames) {

@@ -119,8 +119,8 @@ TEST(LoaderState, DamagedTextIsNotAState) {
   const std::string good = save_state(loader);
   std::vector<std::string> bad = {"",
                                   "x",
+                                  "dataline state 3\n",
                                   "dataline state 2\n",
-                                  "dataline state 1\n",
                                   good + "\n",
                                   good + "x: y\n",
                                   std::string(5000, 'a'),

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -217,7 +218,7 @@ TEST_F(SampleStoreTest, ADamagedByteIsNeverDelivered) {
     keep(*store, 0, 3);
   }
   for (const auto& [file, begin, end] :
-       {std::tuple("000001.samples", 128, 229), std::tuple("index", 64 + 32, 64 + 64)}) {
+       {std::tuple("000001.samples", 192, 293), std::tuple("index", 64 + 32, 64 + 64)}) {
     for (int64_t at = begin; at < end; ++at) {
       change_byte(path(file), at);
       const auto store = open(settings());
@@ -365,6 +366,98 @@ TEST_F(SampleStoreTest, CachesThatNobodyUsesGoForOnesThatAreUsed) {
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/cache/" + kOtherKey));
   EXPECT_TRUE(std::filesystem::exists(folder_ + "/cache/00000000000000aa"));
   EXPECT_TRUE(std::filesystem::exists(folder_ + "/cache/holiday/photo")) << "somebody's own";
+}
+
+// A directory that others use too: whatever looks like a cache in part is not one.
+TEST_F(SampleStoreTest, NothingIsRemovedThatTheCacheDidNotMake) {
+  namespace fs = std::filesystem;
+  constexpr int64_t kBudget = 300'000;
+  const std::string cache = folder_ + "/cache";
+  const auto plant = [](const std::string& path, const std::string& text) {
+    fs::create_directories(fs::path(path).parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+  };
+  open(settings(kOtherKey, kBudget))->keep(1, 7, view(std::string(100'000, 'x')));
+  std::ifstream stream(path("index", kOtherKey), std::ios::binary);
+  const std::string index(std::istreambuf_iterator<char>(stream), {});
+  const std::string key = "00000000000000bb";
+  std::vector<std::string> kept = {cache + "/site/index",                   // a name that is not a key
+                                   cache + "/site/000001.samples",          //
+                                   cache + "/0000000000000001/index",       // an index that is not ours
+                                   cache + "/0000000000000001/photo.jpg",   //
+                                   cache + "/" + key + "/index",            // the index of another key
+                                   cache + "/" + key + "/000001.samples",   //
+                                   cache + "/FEDCBA9876543210/index",       // capitals
+                                   cache + "/" + kOtherKey + "/notes.txt",  // somebody's file in a cache
+                                   cache + "/" + kOtherKey + "/1.samples",  //
+                                   cache + "/" + kOtherKey + "/000001.samples.bak",
+                                   folder_ + "/elsewhere/index",
+                                   folder_ + "/elsewhere/000001.samples"};
+  for (const std::string& file : kept) plant(file, file.ends_with("index") ? index : "somebody's own");
+  plant(cache + "/0000000000000001/index", "<html>");
+  std::string named = index;
+  named.replace(16, 16, "00000000000000cc");
+  plant(folder_ + "/elsewhere/index", named);
+  fs::create_directory_symlink(folder_ + "/elsewhere", cache + "/00000000000000cc");
+  fs::create_directories(cache + "/" + kOtherKey + "/000002.samples");  // a directory with a segment's name
+  kept.push_back(cache + "/00000000000000cc");
+  const auto store = open(settings(kKey, kBudget));
+  for (int64_t i = 0; i < 1000; ++i) store->keep(i, 7, view(std::string(1000, 'y')));
+  EXPECT_FALSE(fs::exists(path("000001.samples", kOtherKey))) << "what the cache made has gone for room";
+  for (const std::string& file : kept) EXPECT_TRUE(fs::exists(file)) << file;
+}
+
+// What is written goes into files that the cache made, in its own directory.
+TEST_F(SampleStoreTest, LinksThatArePlantedAreNotFollowed) {
+  namespace fs = std::filesystem;
+  const std::string mine = folder_ + "/mine", text = "somebody's own file, of some length";
+  const auto plant_and_open = [&](const std::function<void()>& plant) {
+    fs::remove_all(folder_ + "/cache");
+    std::ofstream(mine, std::ios::binary) << text;
+    fs::create_directories(folder_ + "/cache/" + kKey);
+    plant();
+    Result<std::unique_ptr<SampleStore>> store = SampleStore::open(settings());
+    if (store.is_ok()) {
+      keep(*store.value(), 0, 20);
+      EXPECT_EQ(count_kept(*store.value(), 0, 20), 20) << "in another segment";
+    }
+    std::ifstream stream(mine, std::ios::binary);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), text);
+    return store.is_ok() ? Status::ok() : store.take_status();
+  };
+  for (const char* const segment : {"000001.samples", "000002.samples"}) {
+    EXPECT_TRUE(plant_and_open([&] { fs::create_symlink(mine, path(segment)); }).is_ok());
+    EXPECT_TRUE(plant_and_open([&] { fs::create_hard_link(mine, path(segment)); }).is_ok());
+    EXPECT_TRUE(plant_and_open([&] { fs::copy_file(mine, path(segment)); }).is_ok());
+    EXPECT_TRUE(plant_and_open([&] { fs::create_directory(path(segment)); }).is_ok());
+    EXPECT_TRUE(plant_and_open([&] { fs::create_symlink(folder_ + "/none", path(segment)); }).is_ok());
+    EXPECT_FALSE(fs::exists(folder_ + "/none")) << "a dangling link is not followed either";
+  }
+  for (const std::string& file : {std::string("lock"), std::string(kKey) + "/index"}) {
+    const std::string at = folder_ + "/cache/" + file;
+    const Status linked = plant_and_open([&] { fs::create_symlink(mine, at); });
+    EXPECT_EQ(linked.code(), Code::kNotAFile);
+    EXPECT_THAT(std::string(linked.message()),
+                HasSubstr("option cache: " + at + ": a symbolic link, a file"));
+    EXPECT_EQ(plant_and_open([&] { fs::create_hard_link(mine, at); }).code(), Code::kNotAFile);
+  }
+  const Status directory = plant_and_open([&] {
+    fs::create_directories(folder_ + "/elsewhere");
+    fs::remove(folder_ + "/cache/" + kKey);
+    fs::create_directory_symlink(folder_ + "/elsewhere", folder_ + "/cache/" + kKey);
+  });
+  EXPECT_EQ(directory.code(), Code::kNotAFile);
+  EXPECT_TRUE(fs::is_empty(folder_ + "/elsewhere"));
+}
+
+TEST_F(SampleStoreTest, ACacheOfAnEarlierReleaseIsRemovedWhenRoomIsNeeded) {
+  constexpr int64_t kBudget = 300'000;
+  open(settings(kOtherKey, kBudget))->keep(1, 7, view(std::string(150'000, 'x')));
+  std::fstream(path("index", kOtherKey), std::ios::in | std::ios::out | std::ios::binary) << "DLCACHE1";
+  const auto store = open(settings(kKey, kBudget));
+  for (int64_t i = 0; i < 1000; ++i) store->keep(i, 7, view(std::string(150, 'y')));
+  EXPECT_FALSE(store->full());
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/cache/" + kOtherKey));
 }
 
 TEST_F(SampleStoreTest, WithoutABudgetATenthOfTheDiskStaysFree) {

@@ -221,7 +221,7 @@ TEST(MappedFile, FromBlockIsAFileInMemory) {
   auto memory = HostMemory::create({});
   Block block = memory->allocate(100, 64, MemoryKind::kData, "inflated").take();
   std::fill_n(block.data(), 100, std::byte{'x'});
-  MappedFile file = MappedFile::from_block("/data/a.gz", std::move(block), 90, FileFacts{.bytes = 33}).take();
+  MappedFile file = MappedFile::from_block({"/data/a.gz", {.bytes = 33}}, std::move(block), 90).take();
   EXPECT_EQ(file.io(), IoMode::kMemory);
   EXPECT_EQ(file.bytes(), 90);
   EXPECT_EQ(file.file_bytes(), 33);
@@ -229,7 +229,7 @@ TEST(MappedFile, FromBlockIsAFileInMemory) {
   EXPECT_EQ(read_text(file, 80, 10), std::string(10, 'x'));
   EXPECT_TRUE(file.check_length().is_ok());
   Block small = memory->allocate(10, 64, MemoryKind::kData, "inflated").take();
-  EXPECT_EQ(MappedFile::from_block("b", std::move(small), 11, FileFacts{.bytes = 5}).status().code(),
+  EXPECT_EQ(MappedFile::from_block({"b", {.bytes = 5}}, std::move(small), 11).status().code(),
             Code::kInternal);
 }
 

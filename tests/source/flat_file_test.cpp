@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/source/located.h"
+#include "tests/support/data_digest.h"
 
 namespace dataline::flat_file_test {
 namespace {
@@ -222,21 +223,19 @@ TEST(FlatFile, LayoutsThatDoNotFitTheSchemaAreADefect) {
   }
 }
 
-TEST(FlatFile, FingerprintKnowsTheDataAndNotThePath) {
+TEST(FlatFile, TheIdentityKnowsTheDataAndNotTheDirectory) {
   TempDir dir;
-  auto fingerprint = [&](const std::string& name, int64_t file_bytes, int64_t offset, int64_t stride,
-                         IoMode io) {
+  auto identity = [&](const std::string& name, int64_t file_bytes, int64_t offset, int64_t stride,
+                      IoMode io) {
     std::string path = dir.write(name, pattern_bytes(file_bytes));
-    Digest digest;
-    open(path, io, schema_of({u8_field("data", {10})}), {offset, stride, 10, 4, {{0, 10}}})
-        ->fingerprint(digest);
-    return digest.value();
+    return data_digest(
+        *open(path, io, schema_of({u8_field("data", {10})}), {offset, stride, 10, 4, {{0, 10}}}));
   };
-  uint64_t first = fingerprint("a", 100, 0, 10, IoMode::kMmap);
-  EXPECT_EQ(fingerprint("b", 100, 0, 10, IoMode::kPread), first);
-  EXPECT_NE(fingerprint("a", 101, 0, 10, IoMode::kMmap), first);
-  EXPECT_NE(fingerprint("a", 100, 1, 10, IoMode::kMmap), first);
-  EXPECT_NE(fingerprint("a", 100, 0, 11, IoMode::kMmap), first);
+  uint64_t first = identity("a", 100, 0, 10, IoMode::kMmap);
+  EXPECT_EQ(identity("b", 100, 0, 10, IoMode::kPread), first);
+  EXPECT_NE(identity("a", 101, 0, 10, IoMode::kMmap), first);
+  EXPECT_NE(identity("a", 100, 1, 10, IoMode::kMmap), first);
+  EXPECT_NE(identity("a", 100, 0, 11, IoMode::kMmap), first);
 }
 
 TEST(FlatFile, AdviceBringsRecordsIn) {

@@ -11,6 +11,7 @@
 #include "core/source/open.h"
 #include "tests/source/arrow/arrow_files.h"
 #include "tests/source/located.h"
+#include "tests/support/data_digest.h"
 
 namespace dataline::null_masks_test {
 namespace {
@@ -143,13 +144,9 @@ TEST_F(NullMask, AFieldThatHasTheNameOfAMaskIsRefused) {
                {"expected error, fill(NUMBER) or mask"});
 }
 
-TEST_F(NullMask, IsPartOfTheFingerprint) {
+TEST_F(NullMask, IsPartOfTheIdentity) {
   const std::string path = dir_.write("a.jsonl", "{\"a\": 1}\n");
-  const auto digest = [&](const std::string& keys) {
-    Digest out;
-    open("jsonl:" + path + keys)->fingerprint(out);
-    return out.value();
-  };
+  const auto digest = [&](const std::string& keys) { return data_digest(*open("jsonl:" + path + keys)); };
   EXPECT_NE(digest("?nulls=mask"), digest("?nulls=fill(0)"));
   EXPECT_NE(digest("?nulls=mask"), digest(""));
 }

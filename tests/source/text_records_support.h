@@ -10,6 +10,7 @@
 
 #include "core/source/open.h"
 #include "tests/source/source_support.h"
+#include "tests/support/data_digest.h"
 
 namespace dataline {
 
@@ -43,10 +44,8 @@ class TextRecordsTest : public testing::Test {
     }
     return out;
   }
-  uint64_t fingerprint(const std::string& text, const std::string& keys) {
-    Digest digest;
-    open(text, keys)->fingerprint(digest);
-    return digest.value();
+  uint64_t identity(const std::string& text, const std::string& keys) {
+    return data_digest(*open(text, keys));
   }
   // Whether the first field of the first record is handed out of the source's scratch, and not where it lies.
   bool is_copied(const std::string& text) {

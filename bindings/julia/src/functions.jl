@@ -93,6 +93,7 @@
 @declare dl_opening_progress(opening::Handle, out::Ptr{CProgress}, error::Ptr{CError})::Int32
 @declare dl_opening_cancel(opening::Handle)::Cvoid
 @declare dl_opening_destroy(opening::Handle)::Cvoid
+@declare dl_dataset_identity(dataset::Handle, text::Ptr{UInt8}, bytes::Ptr{Csize_t}, error::Ptr{CError})::Int32
 @declare dl_dataset_image_info(dataset::Handle, field::Cstring, index::Int64, out::Ptr{CImageInfo}, error::Ptr{CError})::Int32
 @declare dl_loader_pixel_scale(loader::Handle, field::Int32, channel::Int64, scale::Ptr{Float64}, offset::Ptr{Float64}, error::Ptr{CError})::Int32
 @declare dl_loader_plan_count(loader::Handle)::Int32

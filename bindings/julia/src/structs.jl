@@ -149,6 +149,9 @@ struct CReader
     prompt::Int32
     reserved::Int32
     advise::Ptr{Cvoid}
+    file_count::Int64
+    files::Ptr{Ptr{UInt8}}
+    file_ends::Ptr{Int64}
 end
 
 struct CStats
@@ -420,7 +423,8 @@ struct CStorageObject
     options::Handle
     object::Ptr{Cvoid}
     bytes::Int64
-    reserved::NTuple{4,UInt64}
+    fingerprint::Ptr{UInt8}
+    reserved::NTuple{3,UInt64}
 end
 
 struct CStorageRead

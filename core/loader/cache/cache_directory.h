@@ -1,13 +1,15 @@
-// The directory of the option `cache`: what all caches in it may take together, and which of them go when it is full.
+// The directory of the option `cache`: how many bytes its caches use, and which of them are removed when it is full.
 //
-//   DIR/lock            held by whoever counts, reserves or removes, for as long as that takes
-//   DIR/KEY/index       of one cache (sample_store.h); whoever uses it holds a shared lock of it
-//   DIR/KEY/N.samples   what one writer after another has appended; the writer holds its lock
+//   DIR/lock            locked by whoever counts, reserves or removes
+//   DIR/KEY/index       of one cache (store_layout.h); each user holds a shared lock
+//   DIR/KEY/N.samples   appended to by one writer after another, which holds the lock
 //
-// A file's length is what is reserved for it, so that the sum of lengths is the whole account: nothing else has to be kept in
-// step with it, whoever is killed when.
+// The directory may hold anything else. A cache is a directory, not a link, whose name is a key and whose index begins with the
+// magic and that key. Of a cache only `index` and `N.samples` count and are removed; all else stays, and with it the directory.
 //
-// Threads: immutable; every function may be called from several at once, and from several processes.
+// A file's length is what is reserved for it, so the sum of lengths is the complete account, whoever is killed when.
+//
+// Threads: immutable; every function may be called from several threads and several processes at once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,22 +26,26 @@ constexpr char kCacheIndexName[] = "index";
 
 class CacheDirectory {
  public:
-  // Makes the directory, not its parents. `budget_bytes` < 0: a tenth of its file system stays free.
-  static Result<CacheDirectory> open(std::string path, int64_t budget_bytes);
+  // kMake: makes the directory, not its parents. `budget_bytes` < 0: a tenth of its file system stays free.
+  static Result<CacheDirectory> open(const std::string& path, int64_t budget_bytes, WhenMissing when);
 
-  std::string path_of(const std::string& key) const { return path_ + "/" + key; }
-  // Waits for whoever counts now. Closed at the end of what needs it.
+  std::string path_of(const std::string& key) const { return directory_.path_of(key); }
+  // The directory of one cache. kNotAFile: a link has its name.
+  Result<SharedDirectory> cache(const std::string& key, WhenMissing when) const {
+    return directory_.subdirectory(key, when);
+  }
+  // Waits for other processes that count now. Unlocks when it is destroyed.
   Result<LockedFile> lock() const;
-  // Whether `bytes` more fit, once the caches that nobody uses, but that of `key`, have gone for them: those used longest ago
-  // first. Under the lock.
+  // Whether `bytes` more fit, once the caches that nobody uses, except that of `key`, have been removed for them, the least
+  // recently used first. Under the lock.
   Result<bool> make_room(int64_t bytes, const std::string& key) const;
 
  private:
-  CacheDirectory(std::string path, int64_t budget_bytes)
-      : path_(std::move(path)), budget_bytes_(budget_bytes) {}
+  CacheDirectory(SharedDirectory directory, int64_t budget_bytes)
+      : directory_(std::move(directory)), budget_bytes_(budget_bytes) {}
   Result<bool> fits(int64_t bytes) const;
 
-  std::string path_;
+  SharedDirectory directory_;
   int64_t budget_bytes_;
 };
 

@@ -33,16 +33,15 @@ Result<std::unique_ptr<SampleStore>> SampleStore::open(const StoreSettings& sett
 }
 
 Result<std::unique_ptr<SampleStore>> SampleStore::open_to_fill(const StoreSettings& settings) {
-  DL_ASSIGN_OR_RETURN(CacheDirectory directory,
-                      CacheDirectory::open(settings.directory, settings.budget_bytes));
-  DL_ASSIGN_OR_RETURN(const LockedFile lock, directory.lock());
-  const std::string path = directory.path_of(settings.key);
-  DL_RETURN_IF_ERROR(make_directory(path));
-  // At once: while the directory is locked, nobody takes a cache away.
-  DL_ASSIGN_OR_RETURN(
-      std::optional<LockedFile> index,
-      LockedFile::open(concat(path, "/", kCacheIndexName), LockKind::kShared, WhenLocked::kWait));
-  std::unique_ptr<SampleStore> store(new SampleStore(settings, std::move(directory), std::move(*index)));
+  DL_ASSIGN_OR_RETURN(CacheDirectory parent,
+                      CacheDirectory::open(settings.directory, settings.budget_bytes, WhenMissing::kMake));
+  DL_ASSIGN_OR_RETURN(const LockedFile lock, parent.lock());
+  DL_ASSIGN_OR_RETURN(SharedDirectory directory, parent.cache(settings.key, WhenMissing::kMake));
+  // Never waits: while the parent is locked, nobody removes a cache.
+  DL_ASSIGN_OR_RETURN(std::optional<LockedFile> index,
+                      directory.open_file(kCacheIndexName, LockKind::kShared, WhenLocked::kWait));
+  std::unique_ptr<SampleStore> store(
+      new SampleStore(settings, std::move(parent), std::move(directory), std::move(*index)));
   DL_RETURN_IF_ERROR(store->prepare_index());
   return store;
 }
@@ -53,12 +52,16 @@ Result<std::unique_ptr<SampleStore>> SampleStore::open_to_read(const StoreSettin
     return error(Code::kPermission, refused.message(), ", and none of these samples is kept there")
         .with_os_error(refused.os_error());
   };
-  Result<CacheDirectory> directory = CacheDirectory::open(settings.directory, settings.budget_bytes);
-  if (!directory.is_ok()) return refused;
-  Result<LockedFile> index =
-      LockedFile::open_to_read(concat(directory.value().path_of(settings.key), "/", kCacheIndexName));
+  Result<CacheDirectory> parent =
+      CacheDirectory::open(settings.directory, settings.budget_bytes, WhenMissing::kFail);
+  if (!parent.is_ok()) return refused;
+  Result<SharedDirectory> directory = parent.value().cache(settings.key, WhenMissing::kFail);
+  if (!directory.is_ok())
+    return directory.status().code() == Code::kNotFound ? nothing_kept() : directory.take_status();
+  Result<LockedFile> index = directory.value().open_to_read(kCacheIndexName);
   if (!index.is_ok()) return index.status().code() == Code::kNotFound ? nothing_kept() : index.take_status();
-  std::unique_ptr<SampleStore> store(new SampleStore(settings, directory.take(), index.take()));
+  std::unique_ptr<SampleStore> store(
+      new SampleStore(settings, parent.take(), directory.take(), index.take()));
   DL_ASSIGN_OR_RETURN(const bool whole, store->index_is_whole());
   if (!whole) return nothing_kept();
   store->stop_filling(std::string(refused.message()));
@@ -70,18 +73,18 @@ Result<bool> SampleStore::index_is_whole() const {
   DL_ASSIGN_OR_RETURN(const int64_t bytes, index_.bytes());
   if (const ReadResult read = index_.read_at(0, kStoreHeaderBytes, found.data()); read.number != 0)
     return file_error(index_.path(), read.number);
-  if (found == store_header(settings_.samples, settings_.key))
+  if (found == store_header(kIndexMagic, settings_.samples, settings_.key))
     return bytes == kStoreHeaderBytes + settings_.samples * kStoreEntryBytes;
   if (found == StoreHeader{}) return false;
-  return error(Code::kCorrupt, index_.path(), ": is no index of this cache; remove ",
-               directory_.path_of(settings_.key));
+  return error(Code::kCorrupt, index_.path(), ": is no index of this cache; remove ", directory_.path());
 }
 
+// The header first: by it others know that the directory is a cache.
 Status SampleStore::prepare_index() {
   DL_ASSIGN_OR_RETURN(const bool whole, index_is_whole());
   if (whole) return index_.touch();
-  DL_RETURN_IF_ERROR(index_.set_bytes(kStoreHeaderBytes + settings_.samples * kStoreEntryBytes));
-  return index_.write_at(0, store_header(settings_.samples, settings_.key));
+  DL_RETURN_IF_ERROR(index_.write_at(0, store_header(kIndexMagic, settings_.samples, settings_.key)));
+  return index_.set_bytes(kStoreHeaderBytes + settings_.samples * kStoreEntryBytes);
 }
 
 // The part that is reserved and not used goes back. In a forked child the segment is the parent's.
@@ -142,7 +145,7 @@ int SampleStore::segment_descriptor(uint32_t segment) const {
   ThreadLock lock(files_mutex_);
   if (files_.size() < segment) files_.resize(segment);
   Descriptor& file = files_[segment - 1];
-  if (!file) file = Descriptor::open(segment_path(segment), kFileFlags);
+  if (!file) file = directory_.open_without_lock(segment_name(segment));
   return file.get();
 }
 
@@ -184,12 +187,12 @@ int64_t SampleStore::take_room(int64_t bytes) {
 }
 
 Result<bool> SampleStore::reserve(int64_t bytes) {
-  DL_ASSIGN_OR_RETURN(const LockedFile lock, directory_.lock());
+  DL_ASSIGN_OR_RETURN(const LockedFile lock, parent_.lock());
   if (!own_) DL_RETURN_IF_ERROR(take_segment());
   const int64_t share = settings_.budget_bytes < 0 ? kMostReserve : settings_.budget_bytes / 64;
   const int64_t wanted = std::max(bytes, std::clamp(share, kLeastReserve, kMostReserve));
   for (const int64_t more : {wanted, bytes}) {
-    DL_ASSIGN_OR_RETURN(const bool fits, directory_.make_room(more, settings_.key));
+    DL_ASSIGN_OR_RETURN(const bool fits, parent_.make_room(more, settings_.key));
     if (!fits) continue;
     DL_RETURN_IF_ERROR(own_->set_bytes(reserved_end_ + more));
     reserved_end_ += more;
@@ -201,24 +204,41 @@ Result<bool> SampleStore::reserve(int64_t bytes) {
 // The first segment that nobody writes, behind what is kept in it.
 Status SampleStore::take_segment() {
   for (uint32_t segment = 1; segment <= kMostStoreSegments; ++segment) {
-    DL_ASSIGN_OR_RETURN(std::optional<LockedFile> file,
-                        LockedFile::open(segment_path(segment), LockKind::kAlone, WhenLocked::kGiveUp));
-    if (!file) continue;
-    DL_ASSIGN_OR_RETURN(const int64_t bytes, file->bytes());
-    end_ = reserved_end_ = bytes == 0 ? 0 : end_of_segment(segment);
-    DL_RETURN_IF_ERROR(file->set_bytes(end_));
-    own_ = std::move(file);
-    own_segment_ = segment;
-    return Status::ok();
+    DL_ASSIGN_OR_RETURN(const bool taken, take_segment(segment));
+    if (taken) return Status::ok();
   }
-  return error(Code::kTooManyFiles, directory_.path_of(settings_.key), ": ", kMostStoreSegments,
+  return error(Code::kTooManyFiles, directory_.path(), ": ", kMostStoreSegments,
                " files are written at once");
+}
+
+Result<bool> SampleStore::take_segment(uint32_t segment) {
+  Result<std::optional<LockedFile>> opened =
+      directory_.open_file(segment_name(segment), LockKind::kAlone, WhenLocked::kGiveUp);
+  if (!opened.is_ok() && opened.status().code() == Code::kNotAFile) return false;  // a link, a directory
+  if (!opened.is_ok()) return opened.take_status();
+  std::optional<LockedFile> file = opened.take();
+  if (!file) return false;
+  DL_ASSIGN_OR_RETURN(const int64_t bytes, file->bytes());
+  const StoreHeader header = store_header(kSegmentMagic, segment, settings_.key);
+  if (bytes == 0) {
+    DL_RETURN_IF_ERROR(file->write_at(0, header));
+  } else {
+    StoreHeader found = {};
+    const ReadResult read = file->read_at(0, kStoreHeaderBytes, found.data());
+    if (read.number != 0) return file_error(file->path(), read.number);
+    if (found != header) return false;
+  }
+  end_ = reserved_end_ = end_of_segment(segment);
+  DL_RETURN_IF_ERROR(file->set_bytes(end_));
+  own_ = std::move(file);
+  own_segment_ = segment;
+  return true;
 }
 
 int64_t SampleStore::end_of_segment(uint32_t segment) const {
   constexpr int64_t kAtOnce = 4096;
   std::vector<StoreEntry::Stored> piece(kAtOnce);
-  int64_t end = 0;
+  int64_t end = kStoreHeaderBytes;
   for (int64_t first = 0; first < settings_.samples; first += kAtOnce) {
     const int64_t count = std::min(kAtOnce, settings_.samples - first);
     const ReadResult read = index_.read_at(kStoreHeaderBytes + first * kStoreEntryBytes,
@@ -231,12 +251,6 @@ int64_t SampleStore::end_of_segment(uint32_t segment) const {
     }
   }
   return end;
-}
-
-std::string SampleStore::segment_path(uint32_t segment) const {
-  const std::string number = concat(segment);
-  return concat(directory_.path_of(settings_.key), "/",
-                std::string(6 - std::min<size_t>(number.size(), 6), '0'), number, ".samples");
 }
 
 void SampleStore::stop_filling(const std::string& why) {

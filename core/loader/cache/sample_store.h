@@ -42,7 +42,7 @@ struct StoreEntry;  // store_layout.h
 
 class SampleStore {
  public:
-  // kCorrupt: an index that is none of ours. Errors of files, with "option cache: " before them; kPermission only where nothing
+  // kCorrupt: an index that this library did not write. Errors of files, with "option cache: " before them; kPermission only where nothing
   // of this key has been kept.
   static Result<std::unique_ptr<SampleStore>> open(const StoreSettings& settings);
   ~SampleStore();
@@ -59,8 +59,11 @@ class SampleStore {
   bool full() const { return full_.load(); }
 
  private:
-  SampleStore(StoreSettings settings, CacheDirectory directory, LockedFile index)
-      : settings_(std::move(settings)), directory_(std::move(directory)), index_(std::move(index)) {}
+  SampleStore(StoreSettings settings, CacheDirectory parent, SharedDirectory directory, LockedFile index)
+      : settings_(std::move(settings)),
+        parent_(std::move(parent)),
+        directory_(std::move(directory)),
+        index_(std::move(index)) {}
   static Result<std::unique_ptr<SampleStore>> open_to_fill(const StoreSettings& settings);
   // `refused`: why it cannot be filled.
   static Result<std::unique_ptr<SampleStore>> open_to_read(const StoreSettings& settings,
@@ -76,12 +79,14 @@ class SampleStore {
   Result<bool> reserve(int64_t bytes) DL_REQUIRES(mutex_);
   Status take_segment() DL_REQUIRES(mutex_);
   int64_t end_of_segment(uint32_t segment) const;
-  std::string segment_path(uint32_t segment) const;
+  // False: another process writes it, or this library did not make it.
+  Result<bool> take_segment(uint32_t segment) DL_REQUIRES(mutex_);
   void stop_filling(const std::string& why) DL_EXCLUDES(mutex_);
 
   const ForkGuard fork_guard_;
   const StoreSettings settings_;
-  const CacheDirectory directory_;
+  const CacheDirectory parent_;
+  const SharedDirectory directory_;
   const LockedFile index_;
   const Crc32c crc_{best_simd_target()};
   Atomic<bool> full_{false};

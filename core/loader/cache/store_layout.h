@@ -1,16 +1,19 @@
 // What the files of a cache hold. Little-endian.
 //
-//   index       64 bytes: "DLCACHE1", u64 samples, the key (16 letters), zeros; then 32 bytes a sample:
+//   index       64 bytes: "DLCACHE2", u64 samples, the key (16 hex digits), zeros; then 32 bytes a sample:
 //               u32 segment (0: none is kept), u32 bytes, u64 offset, u64 stamp, u32 CRC-32C of the sample's bytes,
 //               u32 CRC-32C of the sample's number as u64 and the 28 bytes before
-//   N.samples   segment N, six digits: samples one after the other, each from a multiple of 64 on
+//   N.samples   segment N, six digits: 64 bytes, "DLCACHES", u64 N, the key, zeros; then samples one after the other, each from
+//               a multiple of 64 on
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "core/base/bytes.h"
@@ -29,14 +32,42 @@ void put_little(std::byte* to, T value) {
   for (size_t i = 0; i < sizeof value; ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
 }
 
-// `key`: of kStoreKeyBytes.
-inline StoreHeader store_header(int64_t samples, std::string_view key) {
-  constexpr std::string_view kMagic = "DLCACHE1";
+// The magic of an index that release 0.2 wrote: nobody reads it, and it is removed like others.
+constexpr std::string_view kIndexMagic = "DLCACHE2", kOldIndexMagic = "DLCACHE1", kSegmentMagic = "DLCACHES";
+
+// `number`: of samples, or of the segment; `key`: of kStoreKeyBytes.
+inline StoreHeader store_header(std::string_view magic, int64_t number, std::string_view key) {
   StoreHeader out = {};
-  std::memcpy(out.data(), kMagic.data(), kMagic.size());
-  put_little(out.data() + 8, static_cast<uint64_t>(samples));
+  std::memcpy(out.data(), magic.data(), magic.size());
+  put_little(out.data() + 8, static_cast<uint64_t>(number));
   std::memcpy(out.data() + 16, key.data(), static_cast<size_t>(kStoreKeyBytes));
   return out;
+}
+
+// Whether an index begins so, whatever its number of samples.
+inline bool is_header_of(const StoreHeader& header, std::string_view key) {
+  const std::string_view text(reinterpret_cast<const char*>(header.data()), header.size());
+  return (text.starts_with(kIndexMagic) || text.starts_with(kOldIndexMagic)) &&
+         text.substr(16, static_cast<size_t>(kStoreKeyBytes)) == key;
+}
+
+inline bool is_store_key(std::string_view name) {
+  return name.size() == static_cast<size_t>(kStoreKeyBytes) &&
+         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+constexpr std::string_view kSegmentSuffix = ".samples";
+constexpr size_t kSegmentDigits = 6;
+
+inline std::string segment_name(uint32_t segment) {
+  std::string digits = std::to_string(segment);
+  digits.insert(0, kSegmentDigits - std::min(digits.size(), kSegmentDigits), '0');
+  return digits.append(kSegmentSuffix);
+}
+
+inline bool is_segment_name(std::string_view name) {
+  return name.size() == kSegmentDigits + kSegmentSuffix.size() && name.ends_with(kSegmentSuffix) &&
+         name.substr(0, kSegmentDigits).find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 struct StoreEntry {

@@ -8,6 +8,7 @@
 
 #include "core/base/checked.h"
 #include "core/source/flat_file.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 
@@ -410,11 +411,11 @@ void ArrowRows::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
   finish();
 }
 
-void ArrowRows::fingerprint(Digest& digest) const {
-  digest.add(fill_ ? std::bit_cast<uint64_t>(fill_->number) : 0);
-  digest.add(fill_ ? "fill" : "error");
+void ArrowRows::identify(IdentityBuilder& identity) const {
+  identity.add(fill_ ? std::bit_cast<uint64_t>(fill_->number) : 0);
+  identity.add(fill_ ? "fill" : "error");
   for (int64_t b = 0; b < tables_.batches.count(); ++b)
-    digest.add(static_cast<uint64_t>(tables_.batches.rows_of(b)));
+    identity.add(static_cast<uint64_t>(tables_.batches.rows_of(b)));
 }
 
 }  // namespace dataline

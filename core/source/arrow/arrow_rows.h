@@ -53,7 +53,7 @@ class ArrowRows {
   bool finds_items() const { return knows_items() && plan_.columns.size() == 1; }
   Result<const std::byte*> locate_items(const ItemRange& range, const ArrowAccess& access,
                                         std::byte* room) const;
-  void fingerprint(Digest& digest) const;
+  void identify(IdentityBuilder& identity) const;
 
  private:
   // Where each row of a run lies.

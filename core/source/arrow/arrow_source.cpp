@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/thread.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -38,11 +39,11 @@ Result<const std::byte*> ArrowSource::locate_items(const Run& run, const ItemRan
 
 void ArrowSource::advise_items(const ItemRange& range) const { advise({&range.index, 1}); }
 
-void ArrowSource::fingerprint(Digest& digest) const {
-  fingerprint_schema(*this, digest);
-  digest.add("arrow");
-  digest.add(static_cast<uint64_t>(file_.file_bytes()));
-  rows_.fingerprint(digest);
+void ArrowSource::identify(IdentityBuilder& identity) const {
+  identity.add_schema(*this);
+  identity.add("arrow");
+  identity.add_file(file_);
+  rows_.identify(identity);
 }
 
 }  // namespace dataline

@@ -31,7 +31,7 @@ class ArrowSource final : public FileSource {
   void advise_block(int64_t first, int64_t count) const override;
   bool cached(int64_t index) const override;
   Place place_of(int64_t index, size_t column) const override;
-  void fingerprint(Digest& digest) const override;
+  void identify(IdentityBuilder& identity) const override;
 
  private:
   FileExtent extent_of(int64_t index) const override;

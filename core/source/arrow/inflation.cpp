@@ -86,7 +86,7 @@ Result<MappedFile> ArrowInflation::run() {
   // What was wrong may be that the file is another by now.
   DL_RETURN_IF_ERROR(file_.change_since_open().status);
   if (failure_) return std::move(failure_->status);
-  return MappedFile::from_block(file_.path(), std::move(out_), end_, file_.at_open());
+  return MappedFile::from_block(file_.origin(), std::move(out_), end_);
 }
 
 void ArrowInflation::work(bool reports) noexcept {

@@ -13,6 +13,7 @@
 #include "core/source/arrow/c_schema.h"
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
+#include "core/source/identity.h"
 #include "core/source/null_masks.h"
 #include "core/source/uri.h"
 
@@ -56,10 +57,11 @@ class ArrowMemorySource final : public Source {
     const ArrowStretch row = rows_.row_of(index);
     return {"", concat(kArrowMemory, ", record batch ", row.number, ", row ", row.row)};
   }
-  void fingerprint(Digest& digest) const override {
-    fingerprint_schema(*this, digest);
-    digest.add("arrow memory");
-    rows_.fingerprint(digest);
+  void identify(IdentityBuilder& identity) const override {
+    identity.add_schema(*this);
+    identity.add("arrow memory");
+    rows_.identify(identity);
+    identity.add_records(*this);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/source/composed/parts.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -22,9 +23,9 @@ class MixSource final : public ForwardSource {
 
   SourceInfo info() const override { return {"mix", "", source_->info().notes}; }
   const Mix* mix() const override { return &mix_; }
-  void fingerprint(Digest& digest) const override {
-    digest.add("mix");
-    source_->fingerprint(digest);
+  void identify(IdentityBuilder& identity) const override {
+    identity.add("mix");
+    source_->identify(identity);
   }
 
  private:

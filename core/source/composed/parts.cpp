@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/field.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -117,10 +118,10 @@ const std::vector<std::string>* Composed::classes() const {
   return nullptr;
 }
 
-void Composed::fingerprint(Digest& digest) const {
-  fingerprint_schema(*this, digest);
-  digest.add(format_);
-  for (const Part& part : parts_) part.source->fingerprint(digest);
+void Composed::identify(IdentityBuilder& identity) const {
+  identity.add_schema(*this);
+  identity.add(format_);
+  for (const Part& part : parts_) part.source->identify(identity);
 }
 
 std::string Composed::packing() const {

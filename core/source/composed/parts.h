@@ -24,8 +24,8 @@ class Composed : public Source {
   const Schema& schema() const final { return schema_; }
   SourceInfo info() const final;  // with the parts' notes, without duplicates
   const std::vector<std::string>* classes() const final;
-  void fingerprint(Digest& digest) const final;
-  std::string packing() const final;  // of the first part that is packed; the fingerprint has all
+  void identify(IdentityBuilder& identity) const final;
+  std::string packing() const final;  // of the first part that is packed; identify() describes all
   bool calls_host() const final;
   bool host_is_prompt() const final;  // all parts that call it
   bool opens_blocks() const final;    // any part

@@ -8,6 +8,7 @@
 
 #include "core/source/composed/mix.h"
 #include "core/source/composed/parts.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -104,11 +105,11 @@ class Subset final : public ForwardSource {
     const int64_t inner = inner_index(index);
     return valid(inner) ? source_->stamp(inner) : std::nullopt;
   }
-  void fingerprint(Digest& digest) const override {
-    fingerprint_schema(*this, digest);
-    digest.add("subset");
-    source_->fingerprint(digest);
-    for (int64_t index : indices_) digest.add(static_cast<uint64_t>(index));
+  void identify(IdentityBuilder& identity) const override {
+    identity.add_schema(*this);
+    identity.add("subset");
+    source_->identify(identity);
+    for (int64_t index : indices_) identity.add(static_cast<uint64_t>(index));
   }
 
  private:

@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/source/csv/csv_cells.h"
 #include "core/source/files.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 
@@ -97,15 +98,15 @@ Place CsvFile::place_of(int64_t index, size_t) const {
   return {file_.path(), concat("record ", index, ", offset ", extent_of(index).offset)};
 }
 
-void CsvFile::fingerprint(Digest& digest) const {
-  fingerprint_schema(*this, digest);
-  digest.add("csv");
-  digest.add(static_cast<uint64_t>(static_cast<unsigned char>(plan_.delimiter)));
+void CsvFile::identify(IdentityBuilder& identity) const {
+  identity.add_schema(*this);
+  identity.add("csv");
+  identity.add(static_cast<uint64_t>(static_cast<unsigned char>(plan_.delimiter)));
   for (const CsvPlan::Target& target : plan_.targets) {
-    digest.add(static_cast<uint64_t>(target.field + 1));
-    digest.add(static_cast<uint64_t>(target.offset));
+    identity.add(static_cast<uint64_t>(target.field + 1));
+    identity.add(static_cast<uint64_t>(target.offset));
   }
-  add_records(plan_.fill, digest);
+  add_records(plan_.fill, identity);
 }
 
 }  // namespace dataline

@@ -26,7 +26,7 @@ class CsvFile final : public TextRecords {
   CsvFile(MappedFile file, Schema schema, SourceInfo info, CsvRecords records, CsvPlan plan);
 
   Place place_of(int64_t index, size_t column) const override;
-  void fingerprint(Digest& digest) const override;
+  void identify(IdentityBuilder& identity) const override;
 
  private:
   using Cells = std::span<ValueCell>;

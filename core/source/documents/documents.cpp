@@ -6,6 +6,7 @@
 
 #include "core/base/checked.h"
 #include "core/source/flat_file.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -112,12 +113,12 @@ Place DocumentFile::place_of(int64_t index, size_t) const {
   return {file_.path(), concat("document ", index, ", offset ", extent_of(index).offset)};
 }
 
-void DocumentFile::fingerprint(Digest& digest) const {
-  fingerprint_schema(*this, digest);
-  digest.add("documents");
-  digest.add(static_cast<uint64_t>(file_.file_bytes()));
-  digest.add(static_cast<uint64_t>(records_.origin));
-  digest.add(ends_digest_);
+void DocumentFile::identify(IdentityBuilder& identity) const {
+  identity.add_schema(*this);
+  identity.add("documents");
+  identity.add_file(file_);
+  identity.add(static_cast<uint64_t>(records_.origin));
+  identity.add(ends_digest_);
 }
 
 Result<SourceRef> open_documents(MappedFile file, const TokenSpan& tokens, const DocumentRule& rule,

@@ -50,7 +50,7 @@ class DocumentFile final : public AdjacentRecords {
                                         std::byte* room) const override;
   void advise_items(const ItemRange& range) const override;
   Place place_of(int64_t index, size_t column) const override;
-  void fingerprint(Digest& digest) const override;
+  void identify(IdentityBuilder& identity) const override;
 
  private:
   struct Facts {

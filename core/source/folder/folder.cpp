@@ -12,7 +12,9 @@
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/memory/file.h"
+#include "core/source/files.h"
 #include "core/source/folder/folder_index.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -30,12 +32,14 @@ Schema folder_schema(const FolderOptions& options, int64_t largest_bytes) {
 
 // All files in one block (io=memory); file i starts at begin[i].
 struct LoadedFiles {
-  explicit LoadedFiles(std::pmr::memory_resource* memory) : begin(memory), stamps(memory) {}
+  explicit LoadedFiles(std::pmr::memory_resource* memory) : begin(memory), facts(memory) {}
   Block block;
   std::pmr::vector<int64_t> begin;
-  std::pmr::vector<uint64_t> stamps;  // of what was loaded
+  std::pmr::vector<FileFacts> facts;  // of what was loaded
   std::map<int64_t, Status> bad;      // files that could not be read
 };
+
+class FolderFiles;
 
 class Folder final : public Source {
  public:
@@ -78,16 +82,14 @@ class Folder final : public Source {
     return {root_.path_of(index_->paths.get(index, path)), ""};
   }
   std::optional<uint64_t> stamp(int64_t index) const override;
-  void fingerprint(Digest& digest) const override {
-    fingerprint_schema(*this, digest);
-    digest.add("folder");
-    digest.add(index_->digest);
-  }
+  void identify(IdentityBuilder& identity) const override;
 
  private:
+  friend class FolderFiles;
+
   void make_labels(const FolderOptions& options);
   Result<FileHandle> open_file(int64_t index) const;
-  Status read_file(int64_t index, int64_t bytes, std::byte* out, uint64_t* stamp = nullptr) const;
+  Status read_file(int64_t index, int64_t bytes, std::byte* out, FileFacts* facts = nullptr) const;
   Status size_error(std::string_view path, int64_t now, int64_t listed) const;
   Status load_file(int64_t index);
   void locate_image(Run& run, int64_t row, std::byte*& scratch) const;
@@ -143,7 +145,7 @@ Status Folder::size_error(std::string_view path, int64_t now, int64_t listed) co
 }
 
 // Reads the first `bytes` of the file, at most its listed size, into `out`.
-Status Folder::read_file(int64_t index, int64_t bytes, std::byte* out, uint64_t* stamp) const {
+Status Folder::read_file(int64_t index, int64_t bytes, std::byte* out, FileFacts* facts) const {
   PathBuffer path;
   std::string_view name = index_->paths.get(index, path);
   DL_ASSIGN_OR_RETURN(FileHandle file, root_.open_file(path.data(), links_));
@@ -160,7 +162,7 @@ Status Folder::read_file(int64_t index, int64_t bytes, std::byte* out, uint64_t*
   // A file that is truncated during the read may yield zeros instead of a short read.
   DL_ASSIGN_OR_RETURN(const FileFacts now, file.facts(root_.path_of(name)));
   if (now.bytes != listed) return size_error(name, now.bytes, listed);
-  if (stamp != nullptr) *stamp = stamp_of(now);
+  if (facts != nullptr) *facts = now;
   if (now.changed_ns == file.changed_ns()) return Status::ok();
   return error(Code::kChanged, root_.path_of(name), ": was modified while it was read");
 }
@@ -209,12 +211,56 @@ void Folder::advise(std::span<const int64_t> indices) const {
   }
 }
 
+class FolderFiles final : public DataFiles {
+ public:
+  explicit FolderFiles(const Folder& folder) : folder_(folder) {}
+
+  int64_t count() const override { return folder_.count(); }
+  std::string path(int64_t index) const override { return join_path(folder_.root_.path(), name(index)); }
+  std::string name(int64_t index) const override {
+    PathBuffer path;
+    return std::string(folder_.index_->paths.get(index, path));
+  }
+  int64_t bytes(int64_t index) const override { return folder_.index_->file_bytes(index); }
+  Result<FileFacts> facts(int64_t index) const override {
+    if (folder_.loaded_) return folder_.loaded_->facts[static_cast<size_t>(index)];
+    return folder_.root_.look_at(name(index).c_str(), folder_.links_);
+  }
+  // Of a file that is longer now than its listed size, the end of what was listed.
+  Result<Bytes> read_end(int64_t index, bool last, std::vector<std::byte>& room) const override {
+    const int64_t listed = bytes(index), piece = std::min(listed, kIdentityPieceBytes);
+    const int64_t offset = last ? listed - piece : 0;
+    room.resize(static_cast<size_t>(piece));
+    if (folder_.loaded_) {
+      const std::byte* const loaded =
+          folder_.loaded_->block.data() + folder_.loaded_->begin[static_cast<size_t>(index)] + offset;
+      std::copy_n(loaded, piece, room.data());
+      return Bytes(room);
+    }
+    DL_ASSIGN_OR_RETURN(const FileHandle file, folder_.open_file(index));
+    const int64_t got = file.read(room.data(), piece, offset);
+    if (got < 0) return file_error(path(index), static_cast<int32_t>(-got));
+    return Bytes(room).first(static_cast<size_t>(got));
+  }
+  std::optional<Tree> tree() const override { return Tree{folder_.root_.path(), folder_.index_->digest}; }
+
+ private:
+  const Folder& folder_;
+};
+
+void Folder::identify(IdentityBuilder& identity) const {
+  identity.add_schema(*this);
+  identity.add("folder");
+  identity.add_files(std::make_unique<FolderFiles>(*this));
+}
+
 std::optional<uint64_t> Folder::stamp(int64_t index) const {
-  if (loaded_) return loaded_->stamps[static_cast<size_t>(index)];
   PathBuffer path;
-  const Result<FileFacts> facts = root_.look_at(index_->paths.get(index, path).data(), links_);
+  const std::string_view name = index_->paths.get(index, path);
+  if (loaded_) return local_stamp_below(name, loaded_->facts[static_cast<size_t>(index)]);
+  const Result<FileFacts> facts = root_.look_at(name.data(), links_);
   if (!facts.is_ok()) return std::nullopt;
-  return stamp_of(facts.value());
+  return local_stamp_below(name, facts.value());
 }
 
 bool Folder::cached(int64_t index) const {
@@ -226,7 +272,7 @@ bool Folder::cached(int64_t index) const {
 Status Folder::load_file(int64_t index) {
   std::byte* out = loaded_->block.data() + loaded_->begin[static_cast<size_t>(index)];
   Status status =
-      read_file(index, index_->file_bytes(index), out, &loaded_->stamps[static_cast<size_t>(index)]);
+      read_file(index, index_->file_bytes(index), out, &loaded_->facts[static_cast<size_t>(index)]);
   // A lack of resources or an I/O error is not the file's fault and must not make it a bad sample for good.
   if (status.is_ok() || is_machine_failure(status) || status.code() == Code::kIo) return status;
   loaded_->bad.emplace(index, std::move(status));
@@ -236,7 +282,7 @@ Status Folder::load_file(int64_t index) {
 Status Folder::load(const OpenContext& context) {
   LoadedFiles loaded(&index_->resource);
   loaded.begin.reserve(static_cast<size_t>(count()));
-  loaded.stamps.resize(static_cast<size_t>(count()));
+  loaded.facts.resize(static_cast<size_t>(count()));
   int64_t bytes = 0;
   for (int64_t i = 0; i < count(); ++i) {
     loaded.begin.push_back(bytes);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -64,10 +65,11 @@ class Arrays final : public Source {
   }
 
   Place place_of(int64_t index, size_t) const override { return {"", concat("array row ", index)}; }
-  void fingerprint(Digest& digest) const override {
-    fingerprint_schema(*this, digest);
-    digest.add("arrays");
-    for (const ArrayField& array : arrays_) digest.add(static_cast<uint64_t>(array.item_count));
+  void identify(IdentityBuilder& identity) const override {
+    identity.add_schema(*this);
+    identity.add("arrays");
+    for (const ArrayField& array : arrays_) identity.add(static_cast<uint64_t>(array.item_count));
+    identity.add_records(*this);
   }
 
  private:

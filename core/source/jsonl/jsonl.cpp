@@ -7,6 +7,7 @@
 
 #include "core/source/documents/documents.h"
 #include "core/source/flat_file.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -57,10 +58,10 @@ Place JsonlFile::place_of(int64_t index, size_t) const {
   return {file_.path(), concat("line ", index + 1, ", offset ", extent_of(index).offset)};
 }
 
-void JsonlFile::fingerprint(Digest& digest) const {
-  fingerprint_schema(*this, digest);
-  digest.add("jsonl");
-  add_records(plan_.fill, digest);
+void JsonlFile::identify(IdentityBuilder& identity) const {
+  identity.add_schema(*this);
+  identity.add("jsonl");
+  add_records(plan_.fill, identity);
 }
 
 }  // namespace dataline

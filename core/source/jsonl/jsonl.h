@@ -41,7 +41,7 @@ class JsonlFile final : public TextRecords {
   JsonlFile(MappedFile file, Schema schema, SourceInfo info, JsonLines lines, JsonRowPlan plan);
 
   Place place_of(int64_t index, size_t column) const override;
-  void fingerprint(Digest& digest) const override;
+  void identify(IdentityBuilder& identity) const override;
 
  private:
   Status read_values(int64_t index, std::string_view record, std::span<const ValueRoom> rooms,

@@ -162,7 +162,7 @@ class Unpacking {
   }
 
   Result<MappedFile> finished(int64_t bytes) {
-    return MappedFile::from_block(file_.path(), std::move(plain_), head_ + bytes, file_.at_open());
+    return MappedFile::from_block(file_.origin(), std::move(plain_), head_ + bytes);
   }
 
   const MappedFile& file_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/source/identity.h"
 #include "core/source/npy/npy_header.h"
 
 #include <array>
@@ -87,11 +88,11 @@ class FortranFile final : public FileSource {
   void advise(std::span<const int64_t>) const override {}  // a sample's extent is most of the file
   // Without an offset: the elements are spread over the file.
   Place place_of(int64_t index, size_t) const override { return {file_.path(), concat("record ", index)}; }
-  void fingerprint(Digest& digest) const override {
-    fingerprint_schema(*this, digest);
-    digest.add(static_cast<uint64_t>(file_.file_bytes()));
-    digest.add(static_cast<uint64_t>(data_offset_));
-    digest.add("fortran");
+  void identify(IdentityBuilder& identity) const override {
+    identity.add_schema(*this);
+    identity.add_file(file_);
+    identity.add(static_cast<uint64_t>(data_offset_));
+    identity.add("fortran");
   }
 
  private:

@@ -113,7 +113,7 @@ Result<WatchedFileRef> inflate_member(const MappedFile& file, const ZipMember& m
                                     {plain.data(), static_cast<size_t>(member.bytes)}, member.crc32));
   context.progress->add_bytes(member.bytes);
   DL_ASSIGN_OR_RETURN(MappedFile inflated,
-                      MappedFile::from_block(file.path(), std::move(plain), member.bytes, file.at_open()));
+                      MappedFile::from_block(file.origin(), std::move(plain), member.bytes));
   return WatchedFileRef(std::make_shared<const WatchedFile>(std::move(inflated)));
 }
 

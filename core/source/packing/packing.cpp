@@ -10,6 +10,7 @@
 
 #include "core/base/checked.h"
 #include "core/source/composed/parts.h"
+#include "core/source/identity.h"
 #include "core/source/packing/pack_table.h"
 #include "core/source/packing/row_writer.h"
 
@@ -76,10 +77,10 @@ class Packed final : public Source {
     return documents_->cached(table_->next(cursor).index);
   }
   Place place_of(int64_t index, size_t column) const override;
-  void fingerprint(Digest& digest) const override {
-    fingerprint_schema(*this, digest);
-    digest.add(packing());
-    documents_->fingerprint(digest);
+  void identify(IdentityBuilder& identity) const override {
+    identity.add_schema(*this);
+    identity.add(packing());
+    documents_->identify(identity);
   }
   bool calls_host() const override { return documents_->calls_host(); }
 

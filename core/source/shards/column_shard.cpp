@@ -9,6 +9,7 @@
 #include "core/base/checked.h"
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
+#include "core/source/identity.h"
 #include "core/source/number_reader.h"
 
 namespace dataline {
@@ -204,10 +205,10 @@ Place ColumnShard::place_of(int64_t index, size_t) const {
   return {file_.path(), concat("sample ", index, ", offset ", extent_of(index).offset)};
 }
 
-void ColumnShard::fingerprint(Digest& digest) const {
-  fingerprint_schema(*this, digest);
-  digest.add(plan_->format);
-  digest.add(static_cast<uint64_t>(file_.file_bytes()));
+void ColumnShard::identify(IdentityBuilder& identity) const {
+  identity.add_schema(*this);
+  identity.add(plan_->format);
+  identity.add_file(file_);
 }
 
 }  // namespace dataline

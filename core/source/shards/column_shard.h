@@ -63,7 +63,7 @@ class ColumnShard final : public AdjacentRecords {
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   Place place_of(int64_t index, size_t column) const override;
-  void fingerprint(Digest& digest) const override;
+  void identify(IdentityBuilder& identity) const override;
 
  private:
   ColumnShard(MappedFile file, Schema schema, SourceInfo info, std::shared_ptr<const ShardPlan> plan,

@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/source/file_source.h"
 #include "core/source/files.h"
+#include "core/source/identity.h"
 #include "core/source/tar/tar_members.h"
 
 namespace dataline {
@@ -53,10 +54,10 @@ class TarSource final : public FileSource {
     return std::max<int64_t>(file_.bytes() / std::max<int64_t>(count(), 1), 1);
   }
   Place place_of(int64_t index, size_t column) const override;
-  void fingerprint(Digest& digest) const override {
-    fingerprint_schema(*this, digest);
-    digest.add("tar");
-    digest.add(static_cast<uint64_t>(file_.file_bytes()));
+  void identify(IdentityBuilder& identity) const override {
+    identity.add_schema(*this);
+    identity.add("tar");
+    identity.add_file(file_);
   }
 
  private:

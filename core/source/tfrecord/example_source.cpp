@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/source/files.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 namespace {
@@ -37,7 +38,7 @@ class ExampleRecords final : public RecordSource {
 
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
-  void fingerprint(Digest& digest) const override;
+  void identify(IdentityBuilder& identity) const override;
 
  private:
   Status locate_row(Run& run, int64_t row, bool populate, std::byte* scratch) const;
@@ -77,12 +78,12 @@ int64_t ExampleRecords::scratch_bytes(int64_t max_bytes_per_sample) const {
   return total;
 }
 
-void ExampleRecords::fingerprint(Digest& digest) const {
-  RecordSource::fingerprint(digest);
-  digest.add(static_cast<uint64_t>(fill_.has_value()));
+void ExampleRecords::identify(IdentityBuilder& identity) const {
+  RecordSource::identify(identity);
+  identity.add(static_cast<uint64_t>(fill_.has_value()));
   if (!fill_) return;
-  digest.add(std::bit_cast<uint64_t>(fill_->number));
-  digest.add(static_cast<uint64_t>(fill_->whole.value_or(0)));
+  identity.add(std::bit_cast<uint64_t>(fill_->number));
+  identity.add(static_cast<uint64_t>(fill_->whole.value_or(0)));
 }
 
 void ExampleRecords::locate(Run& run) const {

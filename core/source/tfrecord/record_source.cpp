@@ -4,16 +4,18 @@
 #include <algorithm>
 #include <array>
 
+#include "core/source/identity.h"
+
 namespace dataline {
 
 Place RecordSource::place_of(int64_t index, size_t) const {
   return {file_.path(), concat("record ", index, ", offset ", extent_of(index).offset)};
 }
 
-void RecordSource::fingerprint(Digest& digest) const {
-  fingerprint_schema(*this, digest);
-  digest.add("tfrecord");
-  digest.add(static_cast<uint64_t>(file_.file_bytes()));
+void RecordSource::identify(IdentityBuilder& identity) const {
+  identity.add_schema(*this);
+  identity.add("tfrecord");
+  identity.add_file(file_);
 }
 
 std::string RecordSource::place_of_record(int64_t record) const {

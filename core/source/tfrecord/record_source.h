@@ -28,7 +28,7 @@ struct RecordFile {
 class RecordSource : public AdjacentRecords {
  public:
   Place place_of(int64_t index, size_t column) const final;
-  void fingerprint(Digest& digest) const override;
+  void identify(IdentityBuilder& identity) const override;
 
  protected:
   RecordSource(RecordFile file, Schema schema, SourceInfo info)

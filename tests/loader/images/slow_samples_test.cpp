@@ -15,6 +15,7 @@
 
 #include "core/base/random.h"
 #include "core/loader/loader.h"
+#include "core/source/identity.h"
 #include "tests/transform/decode/jpeg_files.h"
 
 namespace dataline::slow_samples_test {
@@ -114,7 +115,7 @@ class SlowFiles : public Source {
     run.columns[0].contiguous = false;
   }
   Place place_of(int64_t index, size_t) const override { return {"", concat("slow file ", index)}; }
-  void fingerprint(Digest& digest) const override { fingerprint_schema(*this, digest); }
+  void identify(IdentityBuilder& identity) const override { identity.add_schema(*this); }
 
  private:
   int64_t count_;

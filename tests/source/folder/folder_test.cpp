@@ -7,6 +7,7 @@
 #include "core/base/cancel.h"
 #include "core/source/composed/composed.h"
 #include "core/source/folder/paths.h"
+#include "core/source/identity.h"
 #include "tests/source/folder/folder_files.h"
 #include "tests/source/located.h"
 
@@ -204,29 +205,28 @@ TEST(Folder, KeepsNoDescriptorButItsDirectorys) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-uint64_t fingerprint_of(const Source& source) {
-  Digest digest;
-  source.fingerprint(digest);
-  return digest.value();
+std::string names_of(const Source& source) {
+  const ContentIdentity identity = content_identity(source).take();
+  return identity.structure + identity.names;
 }
 
-TEST(Folder, TheFingerprintIsOfNamesSizesAndLabelsNotOfTheDirectorysPath) {
+TEST(Folder, TheIdentityIsOfNamesSizesAndLabelsNotOfTheDirectorysPath) {
   TempDir dir, other;
   write_pets(dir);
   write_pets(other);
-  const uint64_t pets = fingerprint_of(*open_at(dir, "pets").value());
-  EXPECT_EQ(fingerprint_of(*open_at(other, "pets").value()), pets);
-  EXPECT_NE(fingerprint_of(*open_at(dir, "pets?labels=none").value()), pets);
-  EXPECT_NE(fingerprint_of(*open_at(dir, "pets?label_dtype=u8").value()), pets);
+  const std::string pets = names_of(*open_at(dir, "pets").value());
+  EXPECT_EQ(names_of(*open_at(other, "pets").value()), pets);
+  EXPECT_NE(names_of(*open_at(dir, "pets?labels=none").value()), pets);
+  EXPECT_NE(names_of(*open_at(dir, "pets?label_dtype=u8").value()), pets);
   other.write("pets/dog/b.png", "longer bytes of pets/dog/b.png");
-  EXPECT_NE(fingerprint_of(*open_at(other, "pets").value()), pets) << "another size";
+  EXPECT_NE(names_of(*open_at(other, "pets").value()), pets) << "another size";
   write_pets(other);
   fs::rename(other.path("pets/dog/b.png"), other.path("pets/dog/c.png"));
-  EXPECT_NE(fingerprint_of(*open_at(other, "pets").value()), pets) << "another name";
+  EXPECT_NE(names_of(*open_at(other, "pets").value()), pets) << "another name";
   fs::rename(other.path("pets/dog/c.png"), other.path("pets/dog/b.png"));
-  EXPECT_EQ(fingerprint_of(*open_at(other, "pets").value()), pets);
+  EXPECT_EQ(names_of(*open_at(other, "pets").value()), pets);
   fs::create_directory(other.path("pets/ant"));
-  EXPECT_NE(fingerprint_of(*open_at(other, "pets?allow_empty=true").value()), pets) << "other labels";
+  EXPECT_NE(names_of(*open_at(other, "pets?allow_empty=true").value()), pets) << "other labels";
 }
 
 TEST(Folder, ClassesPassThroughCompositions) {

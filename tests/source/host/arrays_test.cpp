@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/source/source_support.h"
+#include "tests/support/data_digest.h"
 
 namespace dataline::arrays_test {
 namespace {
@@ -288,13 +289,11 @@ TEST(Arrays, CopiesAreRefusedPastTheBudget) {
   EXPECT_EQ(memory->in_use_bytes(), 0);
 }
 
-TEST(Arrays, FingerprintsTellSchemasAndCountsApart) {
+TEST(Arrays, IdentitiesTellSchemasCountsAndValuesApart) {
   auto memory = HostMemory::create({});
   uint8_t data[64] = {};
   auto print = [&](ArrayField field, int64_t count) {
-    Digest digest;
-    array_source({std::move(field)}, count, {}, *memory).value()->fingerprint(digest);
-    return digest.value();
+    return data_digest(*array_source({std::move(field)}, count, {}, *memory).value());
   };
   uint64_t first = print(dense("x", DType::kU8, {2}, data), 3);
   EXPECT_EQ(first, print(dense("x", DType::kU8, {2}, data), 3));
@@ -302,6 +301,8 @@ TEST(Arrays, FingerprintsTellSchemasAndCountsApart) {
   EXPECT_NE(first, print(dense("x", DType::kI8, {2}, data), 3));
   EXPECT_NE(first, print(dense("x", DType::kU8, {2, 1}, data), 3));
   EXPECT_NE(first, print(dense("x", DType::kU8, {2}, data), 4));
+  data[5] = 1;
+  EXPECT_NE(first, print(dense("x", DType::kU8, {2}, data), 3));
 }
 
 }  // namespace

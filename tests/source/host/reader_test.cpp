@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/source/host/reader_host.h"
+#include "tests/support/data_digest.h"
 
 namespace dataline::reader_test {
 namespace {
@@ -261,11 +262,8 @@ TEST_F(ReaderTest, TheHostsFingerprintEntersTheState) {
   auto print = [&](std::string text) {
     ReaderTable table = host_.table(3);
     table.fingerprint = std::move(text);
-    Digest digest;
-    reader_source({dense_field("x", DType::kU8, {})}, table, *HostMemory::create({}))
-        .value()
-        ->fingerprint(digest);
-    return digest.value();
+    return data_digest(
+        *reader_source({dense_field("x", DType::kU8, {})}, table, *HostMemory::create({})).value());
   };
   EXPECT_EQ(print("v1"), print("v1"));
   EXPECT_NE(print("v1"), print("v2"));

@@ -10,6 +10,7 @@
 #include "core/source/open.h"
 #include "tests/source/gzip_files.h"
 #include "tests/source/located.h"
+#include "tests/support/data_digest.h"
 
 namespace dataline::idx_test {
 namespace {
@@ -133,17 +134,15 @@ TEST(Idx, AFileThatIsInflatedStaysWhenTheFileGoes) {
   EXPECT_EQ(run.field(0, 2), "c");
 }
 
-TEST(Idx, FingerprintIsTheCompressedFilesSize) {
+TEST(Idx, TheIdentityHasTheCompressedFilesSize) {
   if (!has_libdeflate()) GTEST_SKIP() << "this build has no libdeflate";
   TempDir dir;
-  auto fingerprint = [&](const std::string& bytes) {
-    Digest digest;
-    open_idx(dir.write("a", bytes), context_for(IoMode::kAuto)).take()->fingerprint(digest);
-    return digest.value();
+  auto identity = [&](const std::string& bytes) {
+    return data_digest(*open_idx(dir.write("a", bytes), context_for(IoMode::kAuto)).take());
   };
   std::string plain = idx_file(8, {3}, "abc");
-  EXPECT_EQ(fingerprint(gzip_stored(plain)), fingerprint(gzip_stored(plain)));
-  EXPECT_NE(fingerprint(gzip_stored(plain)), fingerprint(plain));
+  EXPECT_EQ(identity(gzip_stored(plain)), identity(gzip_stored(plain)));
+  EXPECT_NE(identity(gzip_stored(plain)), identity(plain));
 }
 
 // Python's own gzip, and its SHA-256, are the oracle.

@@ -5,6 +5,7 @@
 
 #include "core/source/open.h"
 #include "tests/source/located.h"
+#include "tests/support/data_digest.h"
 
 namespace dataline::npy_test {
 namespace {
@@ -220,17 +221,15 @@ TEST(Npy, HeaderOfTheLargestSizeIsRead) {
   EXPECT_EQ(all_samples(*open(dir.write("a.npy", npy_bytes(2, text, "ab")))), "ab");
 }
 
-TEST(Npy, FingerprintDependsOnShapeAndTypeNotOnPathOrIo) {
+TEST(Npy, TheIdentityDependsOnShapeAndTypeNotOnDirectoryOrIo) {
   TempDir dir;
-  auto fingerprint = [&](const char* name, const char* descr, const char* shape, IoMode io) {
-    Digest digest;
-    open(dir.write(name, npy_file(descr, shape, "abcdefghijkl")), io)->fingerprint(digest);
-    return digest.value();
+  auto identity = [&](const char* name, const char* descr, const char* shape, IoMode io) {
+    return data_digest(*open(dir.write(name, npy_file(descr, shape, "abcdefghijkl")), io));
   };
-  uint64_t first = fingerprint("a.npy", "<i2", "(2, 3)", IoMode::kMmap);
-  EXPECT_EQ(fingerprint("b.npy", "<i2", "(2, 3)", IoMode::kPread), first);
-  EXPECT_NE(fingerprint("a.npy", "<i2", "(3, 2)", IoMode::kMmap), first);
-  EXPECT_NE(fingerprint("a.npy", "<u2", "(2, 3)", IoMode::kMmap), first);
+  uint64_t first = identity("a.npy", "<i2", "(2, 3)", IoMode::kMmap);
+  EXPECT_EQ(identity("b.npy", "<i2", "(2, 3)", IoMode::kPread), first);
+  EXPECT_NE(identity("a.npy", "<i2", "(3, 2)", IoMode::kMmap), first);
+  EXPECT_NE(identity("a.npy", "<u2", "(2, 3)", IoMode::kMmap), first);
 }
 
 }  // namespace

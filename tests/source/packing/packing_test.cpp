@@ -17,6 +17,7 @@
 #include "core/source/packing/packing.h"
 #include "tests/source/packing/packer.h"
 #include "tests/source/source_support.h"
+#include "tests/support/data_digest.h"
 
 namespace dataline::packing_test {
 namespace {
@@ -332,11 +333,7 @@ TEST_F(PackingTest, BestFitLeavesLessThanOnePercentAtTheDefaultWindow) {
 }
 
 TEST_F(PackingTest, OtherLengthsAndOptionsAreAnotherDataset) {
-  const auto identity = [](const Source& source) {
-    Digest digest;
-    source.fingerprint(digest);
-    return std::pair(source.packing(), digest.value());
-  };
+  const auto identity = [](const Source& source) { return std::pair(source.packing(), data_digest(source)); };
   const Documents documents = documents_of({3, 5, 2, 6});
   const PackOptions options{.length = 8, .method = PackMethod::kBestFit, .window = 4};
   const auto first = identity(*pack(write(documents), options).take());

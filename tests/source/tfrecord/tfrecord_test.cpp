@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "core/base/digest.h"
 #include "core/source/open.h"
 #include "tests/source/gzip_files.h"
 #include "tests/source/located.h"
 #include "tests/source/tfrecord/tfrecord_files.h"
+#include "tests/support/data_digest.h"
 
 namespace dataline::tfrecord_test {
 namespace {
@@ -49,9 +49,7 @@ class TfRecordTest : public ::testing::Test {
     return std::string(code_name(status.code())) + " " + status.message();
   }
   uint64_t digest(const std::string& bytes, const std::string& keys) {
-    Digest out;
-    must_open(bytes, keys)->fingerprint(out);
-    return out.value();
+    return data_digest(*must_open(bytes, keys));
   }
 
   TempDir dir_;

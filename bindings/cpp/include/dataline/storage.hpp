@@ -22,6 +22,9 @@ class StoredObject {
  public:
   virtual ~StoredObject() = default;
   virtual int64_t bytes() const = 0;
+  // Another text when the object has other bytes, such as a version or an ETag. Empty: nobody can tell, so that the option `cache`
+  // and conversions that resume refuse the object. Lives as long as the object.
+  virtual const char* fingerprint() const { return ""; }
   // Fills all of `out` from `offset` on; both are within the object.
   virtual Result<void> read(int64_t offset, Span<std::byte> out, Cancelled cancelled) const = 0;
 };
@@ -56,6 +59,7 @@ inline dl_status open_object_for(void* context, dl_storage_object* object, dl_er
     if (!made) return dl_error_set(error, made.status(), made.error().message());
     if (*made == nullptr) return dl_error_set(error, DL_ERR_READER, "open made no object");
     object->bytes = (*made)->bytes();
+    object->fingerprint = (*made)->fingerprint();
     object->object = made->release();
     return DL_OK;
   });

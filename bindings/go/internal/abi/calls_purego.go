@@ -461,6 +461,12 @@ func OpeningDestroy(opening Handle) {
 	purego.SyscallN(symbols[atOpeningDestroy], uintptr(opening))
 }
 
+func DatasetIdentity(dataset Handle, text *byte, bytes *uintptr, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetIdentity], uintptr(dataset), uintptr(unsafe.Pointer(text)),
+		uintptr(unsafe.Pointer(bytes)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func DatasetImageInfo(dataset Handle, field *byte, index int64, out *ImageInfo, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atDatasetImageInfo], uintptr(dataset), uintptr(unsafe.Pointer(field)),
 		uintptr(index), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))

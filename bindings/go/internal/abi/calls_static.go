@@ -430,6 +430,11 @@ func OpeningDestroy(opening Handle) {
 	C.dl_opening_destroy((*C.dl_opening)(opening))
 }
 
+func DatasetIdentity(dataset Handle, text *byte, bytes *uintptr, err *Error) int32 {
+	return int32(C.dl_dataset_identity((*C.dl_dataset)(dataset), (*C.char)(unsafe.Pointer(text)),
+		(*C.size_t)(unsafe.Pointer(bytes)), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
 func DatasetImageInfo(dataset Handle, field *byte, index int64, out *ImageInfo, err *Error) int32 {
 	return int32(C.dl_dataset_image_info((*C.dl_dataset)(dataset), (*C.char)(unsafe.Pointer(field)), C.int64_t(index),
 		(*C.dl_image_info)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))

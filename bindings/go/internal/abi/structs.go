@@ -166,6 +166,9 @@ type Reader struct {
 	Prompt      int32
 	Reserved    int32
 	Advise      uintptr
+	FileCount   int64
+	Files       **byte
+	FileEnds    *int64
 }
 
 // Stats is dl_stats.
@@ -452,14 +455,15 @@ type Operator struct {
 
 // StorageObject is dl_storage_object.
 type StorageObject struct {
-	StructSize uint32
-	Reserved32 uint32
-	Path       *byte
-	Cancelled  *int32
-	Options    Handle
-	Object     uintptr
-	Bytes      int64
-	Reserved   [4]uint64
+	StructSize  uint32
+	Reserved32  uint32
+	Path        *byte
+	Cancelled   *int32
+	Options     Handle
+	Object      uintptr
+	Bytes       int64
+	Fingerprint *byte
+	Reserved    [3]uint64
 }
 
 // StorageRead is dl_storage_read.

@@ -92,6 +92,7 @@ const (
 	atOpeningProgress
 	atOpeningCancel
 	atOpeningDestroy
+	atDatasetIdentity
 	atDatasetImageInfo
 	atLoaderPixelScale
 	atLoaderPlanCount
@@ -226,6 +227,7 @@ var symbolNames = [symbolCount]string{
 	"dl_opening_progress",
 	"dl_opening_cancel",
 	"dl_opening_destroy",
+	"dl_dataset_identity",
 	"dl_dataset_image_info",
 	"dl_loader_pixel_scale",
 	"dl_loader_plan_count",

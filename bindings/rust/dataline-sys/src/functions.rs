@@ -409,18 +409,21 @@ functions! {
         error: *mut dl_error,
     ) -> dl_status;
 
-    /// The position and the identity of the job, as text of any length. *bytes: in, the room in text; out,
-    /// the bytes of the text with its NUL. text may be NULL to ask for that length; a later call may need
-    /// more or less, when the position has moved. DL_ERR_INVALID_ARGUMENT when the room is too small: *bytes
-    /// then says what is needed, and nothing is written.
+    /// The position and the identity of the job, as text of any length. Of the data it holds what a copy on
+    /// another machine has too: base names and sizes of the files in order, and a checksum of the first and
+    /// last 64 KiB of each (of at most 64 files). A file that cannot be read for that fails the call with its
+    /// error; the loader stays usable. *bytes: in, the room in text; out, the bytes of the text with its NUL.
+    /// text may be NULL to ask for that length; a later call may need more or less, when the position has
+    /// moved. DL_ERR_INVALID_ARGUMENT when the room is too small: *bytes then says what is needed, and
+    /// nothing is written.
     fn dl_loader_state_save(
         loader: *const dl_loader, text: *mut c_char, bytes: *mut usize, error: *mut dl_error,
     ) -> dl_status;
 
     /// Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the
     /// saving job; rank and world_size too, with an equal global batch. With tune=on it begins with the
-    /// workers and the depth that the saving job had found. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED names both
-    /// values.
+    /// workers and the depth that the saving job had found. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED names the
+    /// first line that differs, with both values.
     fn dl_loader_state_load(loader: *mut dl_loader, text: *const c_char, error: *mut dl_error) -> dl_status;
 
     /// Ends every current and later wait with DL_CANCELLED, until a seek or load. Any thread; never blocks.
@@ -635,6 +638,23 @@ functions! {
     ///
     /// Unstable: may change, or go, in a minor release.
     fn dl_opening_destroy(opening: *mut dl_opening);
+
+    /// Which files of this machine the dataset is read from, as text of lines "key: value": compare it to
+    /// decide whether something that was made of the dataset earlier may be reused. Two texts are equal while
+    /// the structure (formats, fields, keys, order of parts) and, of each file, canonical path, size, times
+    /// of modification and of status change, and inode are; a remount changes nothing. Paths are in it as
+    /// digests. An object of a storage has its fingerprint instead. Looks at every file of a folder. *bytes
+    /// and text: as in dl_loader_state_save.
+    ///
+    /// Errors: DL_ERR_UNSUPPORTED for data in memory, a reader without files and fingerprint, and objects
+    /// without one: nobody can tell when these change.
+    ///
+    /// Threading: any thread. Since 0.3.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_dataset_identity(
+        dataset: *const dl_dataset, text: *mut c_char, bytes: *mut usize, error: *mut dl_error,
+    ) -> dl_status;
 
     /// Reads the header of an encoded image (a ragged u8 field) without decoding it. field NULL: `image`, or
     /// the only field of that kind.

@@ -350,7 +350,8 @@ structs! {
         context: *mut c_void,
         read: dl_reader_read,
         destroy: dl_release,
-        /// text that identifies the data in a saved state; NULL for none
+        /// text that is another one when the data is; NULL for none. Saved states compare it, and so does the
+        /// option `cache`, which reuses samples as long as it and `files` stay the same
         fingerprint: *const c_char,
         /// Records that cost little together once one of them is read, such as those of a compressed group:
         /// block i ends before record block_ends\[i\], rising, the last one is record_count. shuffle=window
@@ -376,6 +377,15 @@ structs! {
         /// concurrently. It notes the number and returns at once: a batch waits for it. Not every block is
         /// told of, and after a seek some that were are not read. NULL: none
         advise: dl_reader_advise,
+        /// The files of this machine that the records are read from, in order. The library compares them
+        /// wherever it compares its own files: in saved states, for the option `cache`, in
+        /// dl_dataset_identity. Copied. NULL, with 0: none
+        file_count: i64,
+        files: *const *const c_char,
+        /// \[file_count\]: the record after the last one of each file, rising to record_count; NULL: a record
+        /// may be in any file. With it a file that was changed makes only its own samples anew in a cache.
+        /// Copied
+        file_ends: *const i64,
     }
 
     /// Counters since create. delivered + skipped + dropped = the rank's slots of the epochs so far.
@@ -866,7 +876,11 @@ structs! {
         object: *mut c_void,
         /// out
         bytes: i64,
-        reserved: [u64; 4],
+        /// out: text that is another one when the object has other bytes, such as a version or an ETag; read
+        /// before any other call for the object. NULL: nobody can tell when it changes, so the option `cache`
+        /// and a conversion that resumes refuse it
+        fingerprint: *const c_char,
+        reserved: [u64; 3],
     }
 
     /// Bytes that a storage is asked for.
