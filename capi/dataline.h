@@ -740,9 +740,9 @@ DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const in
                                                      void (*release)(void* context), void* context,
                                                      dl_error* error);
 
-/* The position and the identity of the job, as text of any length. Of the data it holds what a copy on another machine has too:
- * base names and sizes of the files in order, and a checksum of the first and last 64 KiB of each (of at most 64 files). A file that
- * cannot be read for that fails the call with its error; the loader stays usable. *bytes: in, the room in text; out, the bytes of the
+/* The position and the identity of the job, as text of any length. It identifies the data by what a copy on another machine
+ * has too: base names and sizes of the files in order, and a checksum of the first and last 64 KiB of each (at most 64 files).
+ * A device that cannot read them fails the call; the loader stays usable. *bytes: in, the room in text; out, the bytes of the
  * text with its NUL. text may be NULL to ask for that length; a later call may need more or less, when the position has
  * moved. DL_ERR_INVALID_ARGUMENT when the room is too small: *bytes then says what is needed, and nothing is written. */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_save(const dl_loader* loader, char* text, size_t* bytes,

@@ -25,7 +25,7 @@ class SetWriter {
             const Job& job, bool skip_bad);
 
   // Writes the dataset, one epoch or as many as the options say. Throws Failure, or Interrupted with what is finished said.
-  // `dataset`: of the loader.
+  // `dataset`: the one that the loader reads.
   void write(const dl_dataset* dataset, dl_loader* loader);
 
   // "1,200 samples, 5.1 MB in 3 shards: arrow:out"

@@ -231,7 +231,7 @@ class Loader final : public BatchOwner,
   int64_t tuned_ns_ DL_GUARDED_BY(mutex_) = 0, cpus_read_ns_ DL_GUARDED_BY(mutex_) = 0;
   int32_t cpus_ DL_GUARDED_BY(mutex_) = 1;
   int64_t workers_set_ DL_GUARDED_BY(mutex_) = 0;  // by set_workers(), how often
-  // Of the data. Found at create where all files are on this machine, else when a state first needs it.
+  // Identifies the data. Found at create where all files are on this machine, else when a state first needs it.
   std::optional<ContentIdentity> content_ DL_GUARDED_BY(mutex_);
   Position position_ DL_GUARDED_BY(mutex_);
   bool fresh_ DL_GUARDED_BY(mutex_) = true;  // right after create, seek or load: begin_epoch goes on here

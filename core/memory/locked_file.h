@@ -68,7 +68,7 @@ class SharedDirectory {
   Result<LockedFile> open_to_read(const std::string& name) const;
   // Without a lock. See errno.
   Descriptor open_without_lock(const std::string& name) const;
-  Result<FileFacts> facts(const std::string& name) const;  // of what has the name, also of a link itself
+  Result<FileFacts> facts(const std::string& name) const;  // a link is neither a file nor a directory
   Result<std::vector<std::string>> names() const;
   Status remove_file(const std::string& name) const;
   Status remove_directory(const std::string& name) const;  // an empty one
@@ -81,7 +81,7 @@ class SharedDirectory {
   Descriptor descriptor_;  // Windows: none, paths are used
 };
 
-Result<std::string> absolute_path(const std::string& path);  // of what exists, without links
+Result<std::string> absolute_path(const std::string& path);  // the path must exist; resolves links
 
 struct DiskSpace {
   int64_t bytes = 0, free_bytes = 0;  // of its file system; free: for this user

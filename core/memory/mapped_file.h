@@ -73,7 +73,7 @@ class MappedFile {
   // What identifies a file, as it was at open.
   struct Origin {
     std::string path;
-    FileFacts facts = {};  // of an object only the size
+    FileFacts facts = {};  // an object has only a size
     std::optional<std::string> fingerprint =
         {};  // what the storage of an object states of its bytes, perhaps ""; nullopt: a file
   };
@@ -85,7 +85,7 @@ class MappedFile {
   Origin origin() const { return {path_, at_open_, fingerprint_}; }
   int64_t bytes() const { return bytes_; }               // readable bytes (inflated size for a .gz)
   int64_t file_bytes() const { return at_open_.bytes; }  // on disk, at open
-  const FileFacts& at_open() const { return at_open_; }  // of an object only the size
+  const FileFacts& at_open() const { return at_open_; }  // an object has only a size
   const std::optional<std::string>& fingerprint() const { return fingerprint_; }  // Origin::fingerprint
   bool inflated() const { return inflated_; }             // by from_block(): offsets are not those on disk
   IoMode io() const { return io_; }                       // kMmap, kPread or kMemory

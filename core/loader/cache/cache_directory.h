@@ -1,13 +1,13 @@
 // The directory of the option `cache`: how many bytes its caches use, and which of them are removed when it is full.
 //
-//   DIR/lock            locked by whoever counts, reserves or removes
+//   DIR/lock            locked by the process that counts, reserves or removes
 //   DIR/KEY/index       of one cache (store_layout.h); each user holds a shared lock
 //   DIR/KEY/N.samples   appended to by one writer after another, which holds the lock
 //
 // The directory may hold anything else. A cache is a directory, not a link, whose name is a key and whose index begins with the
-// magic and that key. Of a cache only `index` and `N.samples` count and are removed; all else stays, and with it the directory.
+// magic and that key. Only its `index` and `N.samples` count and are removed; other files stay, and with them the directory.
 //
-// A file's length is what is reserved for it, so the sum of lengths is the complete account, whoever is killed when.
+// A file's length is what is reserved for it, so the sum of lengths is the complete account, also after a kill.
 //
 // Threads: immutable; every function may be called from several threads and several processes at once.
 // SPDX-License-Identifier: Apache-2.0

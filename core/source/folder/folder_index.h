@@ -102,7 +102,8 @@ Status index_list(const OpenDirectory& root, const FolderOptions& options, const
 
 // The index of a folder, saved in a file that the user names (index=FILE).
 //
-// It is used if it was made with the same keys and every directory is unchanged: device, inode and modification time in ns.
+// It is used if it was made with the same keys and every directory is unchanged: inode and times of modification and of status
+// change in ns.
 // A directory that changed within one clock tick of its file system before it was listed never counts as unchanged. Not
 // detected: a file modified in place, which is reported when its sample is read.
 // Format: little-endian; a header of 96 bytes with magic, version, lengths and a checksum of everything, then directories,

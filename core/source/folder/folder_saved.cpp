@@ -14,7 +14,7 @@ namespace dataline {
 namespace {
 
 constexpr std::string_view kSavedMagic = "DLFOLDER";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr int64_t kChangedMeanwhile = -1;  // instead of a modification time; never equal to one
 
 struct Header {
@@ -94,10 +94,11 @@ Status check_header(const std::string& file, const Header& header, Bytes bytes) 
 std::string difference(const OpenDirectory& root, const std::string& path, const FileFacts& was) {
   Result<FileFacts> now = root.look_at(path.empty() ? "." : path.c_str(), Links::kFollow);
   if (!now.is_ok()) return now.status().message();
-  if (!now.value().is_directory || !now.value().same_as(was))
+  if (!now.value().is_directory || now.value().inode != was.inode)
     return root.path_of(path) + " is another directory";
   if (was.changed_ns == kChangedMeanwhile) return root.path_of(path) + " changed while it was listed";
-  if (now.value().changed_ns != was.changed_ns) return root.path_of(path) + " changed";
+  // The second: programs that unpack archives set the first, and the inode may be that of a directory that was removed.
+  if (now.value().changed_ns != was.changed_ns || now.value().status_ns != was.status_ns) return root.path_of(path) + " changed";
   return {};
 }
 
@@ -126,12 +127,12 @@ class Loading {
     for (uint64_t i = 0; i < header_.directories; ++i) {
       FileFacts was;
       std::optional<std::string_view> path = sections_.take_text();
-      std::optional<uint64_t> device = sections_.take_number<uint64_t>(),
-                              inode = sections_.take_number<uint64_t>();
-      std::optional<int64_t> changed_ns = sections_.take_number<int64_t>();
-      if (!path || !device || !inode || !changed_ns) return contradiction();
+      std::optional<uint64_t> inode = sections_.take_number<uint64_t>();
+      std::optional<int64_t> changed_ns = sections_.take_number<int64_t>(),
+                             status_ns = sections_.take_number<int64_t>();
+      if (!path || !inode || !changed_ns || !status_ns) return contradiction();
       if (!path->empty() && !is_plain_relative(*path)) return contradiction();
-      was.device = *device, was.inode = *inode, was.changed_ns = *changed_ns;
+      was.inode = *inode, was.changed_ns = *changed_ns, was.status_ns = *status_ns;
       std::string why = difference(root_, std::string(*path), was);
       if (!why.empty()) return why;
     }
@@ -237,9 +238,9 @@ Status save_index(AtomicFile file, const FolderTree& tree, const FolderOptions& 
   std::string texts;
   for (const FolderDirectory& directory : tree.directories) {
     append_text(directory.path, texts);
-    append_number(directory.facts.device, texts);
     append_number(directory.facts.inode, texts);
     append_number(trusted_time(directory.facts.changed_ns, walk_begin_ns), texts);
+    append_number(directory.facts.status_ns, texts);
   }
   for (const std::string& name : index.classes) append_text(name, texts);
   for (const std::string& note : index.notes) append_text(note, texts);

@@ -160,8 +160,8 @@ struct ReaderTable {
   std::string fingerprint;                   // identifies the data in a saved state; may be empty
   // The files of this machine that the records are read from, in order, and the record after the last of each; no ends: a record
   // may be in any of them.
-  std::vector<std::string> files;
-  std::vector<int64_t> file_ends;
+  std::vector<std::string> files = {};
+  std::vector<int64_t> file_ends = {};
   // Where its blocks end, for append_blocks(): block_count numbers that rise to record_count; null: none. Lent for the call
   // that takes the table.
   int64_t block_count = 0;

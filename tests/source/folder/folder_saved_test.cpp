@@ -92,15 +92,26 @@ TEST_F(SavedFolderIndex, IsMadeAnewWhenADirectoryChanged) {
   expect_anew("changed");
   fs::remove_all(dir_.path("pets/cat/x"));
   make_old(dir_, "pets");
-  expect_anew("pets/cat/x: no such file");
+  expect_anew("pets changed");
   EXPECT_THAT(open().value()->info().notes, IsEmpty());
   fs::rename(dir_.path("pets/dog"), dir_.path("pets/was"));
   fs::create_directory(dir_.path("pets/dog"));
   fs::rename(dir_.path("pets/was/a.jpg"), dir_.path("pets/dog/a.jpg"));
   fs::remove_all(dir_.path("pets/was"));
   make_old(dir_, "pets");
-  expect_anew("pets/dog is another directory");
+  expect_anew("pets changed");
   EXPECT_EQ(open().value()->count(), 2);
+}
+
+// Archives set the times of modification, and a file system reuses the inode of a directory that was removed.
+TEST_F(SavedFolderIndex, IsMadeAnewWhenADirectoryHasItsOldTimesAndOtherFiles) {
+  ASSERT_TRUE(open().is_ok());
+  ASSERT_THAT(open().value()->info().notes, IsEmpty());
+  const auto time = fs::last_write_time(dir_.path("pets/dog"));
+  fs::rename(dir_.path("pets/dog/a.jpg"), dir_.path("pets/dog/z.jpg"));
+  fs::last_write_time(dir_.path("pets/dog"), time);
+  expect_anew("pets/dog changed");
+  EXPECT_EQ(samples_of(*open().value()).back(), "dog/z.jpg 1");
 }
 
 TEST_F(SavedFolderIndex, OfOtherKeysOrAnotherFolderDoesNotFit) {

@@ -409,13 +409,13 @@ functions! {
         error: *mut dl_error,
     ) -> dl_status;
 
-    /// The position and the identity of the job, as text of any length. Of the data it holds what a copy on
-    /// another machine has too: base names and sizes of the files in order, and a checksum of the first and
-    /// last 64 KiB of each (of at most 64 files). A file that cannot be read for that fails the call with its
-    /// error; the loader stays usable. *bytes: in, the room in text; out, the bytes of the text with its NUL.
-    /// text may be NULL to ask for that length; a later call may need more or less, when the position has
-    /// moved. DL_ERR_INVALID_ARGUMENT when the room is too small: *bytes then says what is needed, and
-    /// nothing is written.
+    /// The position and the identity of the job, as text of any length. It identifies the data by what a copy
+    /// on another machine has too: base names and sizes of the files in order, and a checksum of the first
+    /// and last 64 KiB of each (at most 64 files). A device that cannot read them fails the call; the loader
+    /// stays usable. *bytes: in, the room in text; out, the bytes of the text with its NUL. text may be NULL
+    /// to ask for that length; a later call may need more or less, when the position has moved.
+    /// DL_ERR_INVALID_ARGUMENT when the room is too small: *bytes then says what is needed, and nothing is
+    /// written.
     fn dl_loader_state_save(
         loader: *const dl_loader, text: *mut c_char, bytes: *mut usize, error: *mut dl_error,
     ) -> dl_status;
