@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/memory/directory_listing.h"
 #include "core/memory/file.h"
+#include "core/source/names.h"
 
 namespace dataline {
 namespace {
@@ -14,19 +15,6 @@ bool leads_to_directory(const DirectoryListing& listing, const DirectoryEntry& e
   if (entry.kind != DirectoryEntry::Kind::kLink) return entry.kind == DirectoryEntry::Kind::kDirectory;
   FileFacts facts;
   return facts_of_entry(listing.descriptor(), entry.name.c_str(), facts) == 0 && facts.is_directory;
-}
-
-// The subdirectories, or everything else; without hidden names.
-Result<std::vector<std::string>> list(const std::string& directory, bool directories) {
-  DL_ASSIGN_OR_RETURN(DirectoryListing listing, DirectoryListing::open(directory));
-  std::vector<std::string> names;
-  for (DirectoryEntry entry; listing.next(entry);) {
-    if (entry.name[0] != '.' && leads_to_directory(listing, entry) == directories)
-      names.push_back(entry.name);
-  }
-  if (listing.failure() != 0) return file_error(directory, listing.failure());
-  std::sort(names.begin(), names.end(), natural_less);
-  return names;
 }
 
 struct Known {
@@ -78,10 +66,27 @@ Result<bool> is_directory(const std::string& path) {
   return facts.is_directory;
 }
 
-Result<std::vector<std::string>> list_files(const std::string& directory) { return list(directory, false); }
+Result<DirectoryNames> list_directory(const std::string& directory) {
+  DL_ASSIGN_OR_RETURN(DirectoryListing listing, DirectoryListing::open(directory));
+  DirectoryNames names;
+  for (DirectoryEntry entry; listing.next(entry);) {
+    if (entry.name == kManifestName) continue;
+    const bool hidden = is_hidden_name(entry.name);
+    const bool inner = !hidden && leads_to_directory(listing, entry);
+    (hidden ? names.hidden : inner ? names.directories : names.files).push_back(entry.name);
+  }
+  if (listing.failure() != 0) return file_error(directory, listing.failure());
+  for (std::vector<std::string>* list : {&names.files, &names.directories, &names.hidden})
+    std::sort(list->begin(), list->end(), natural_less);
+  return names;
+}
 
-Result<std::vector<std::string>> list_directories(const std::string& directory) {
-  return list(directory, true);
+std::string DirectoryNames::text() const {
+  LeftOut all;
+  for (const std::string& name : files) all.add(LeftOut::Kind::kOther, name);
+  for (const std::string& name : hidden) all.add(LeftOut::Kind::kHidden, name);
+  for (const std::string& name : directories) all.add(LeftOut::Kind::kDirectory, name);
+  return all.count() == 0 ? "the directory is empty" : concat("it has ", all.text());
 }
 
 std::string describe_first_bytes(Bytes first) {

@@ -20,12 +20,18 @@ bool path_exists(const std::string& path);
 // Whether the path is a directory; kNotFound, kPermission, ... where that is unknown.
 Result<bool> is_directory(const std::string& path);
 
-// Names of everything in a directory except subdirectories and hidden files, in natural order: part-2 before part-10.
-// Includes what is not a regular file: opening it is an error, while skipping it would silently lose a shard.
-Result<std::vector<std::string>> list_files(const std::string& directory);
+// The names in a directory by the rule of names.h, each list in natural order: part-2 before part-10.
+struct DirectoryNames {
+  // Everything but subdirectories. Includes what is not a regular file: opening it is an error, while skipping it would
+  // silently lose a shard. Without the manifest of a written set.
+  std::vector<std::string> files;
+  std::vector<std::string> directories;
+  std::vector<std::string> hidden;  // files and subdirectories
 
-// Names of the subdirectories, without hidden ones, in natural order.
-Result<std::vector<std::string>> list_directories(const std::string& directory);
+  // All of them, for the error that none is of the wanted kind: "it has 1 file of another kind (README)".
+  std::string text() const;
+};
+Result<DirectoryNames> list_directory(const std::string& directory);
 
 std::string join_path(std::string_view directory, std::string_view name);
 

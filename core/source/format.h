@@ -13,6 +13,7 @@
 
 #include "core/memory/mapped_file.h"
 #include "core/source/files.h"
+#include "core/source/names.h"
 #include "core/source/source.h"
 #include "core/source/uri.h"
 
@@ -50,6 +51,10 @@ struct Format {
   bool (*is_member)(const std::string& directory, std::string_view name,
                     const OpenContext& context) = nullptr;
   std::string_view members = {};
+  // Which other files in a directory belong to a member, so that they are not reported as left out.
+  bool (*is_companion)(const std::string& directory, std::string_view name) = nullptr;
+  // The members of a directory must have the same suffix: what they hold does not tell their layout.
+  bool one_kind = false;
   // Its files also lie beside those of other formats, as lists of them: without a scheme a directory is of this format only
   // if all its files are members, and no tree of another format.
   bool lists = false;
@@ -59,8 +64,8 @@ struct Format {
                  const OpenContext& context) = nullptr;  // by well-known file names
   Sniff (*sniff)(const FirstBytes& file) = nullptr;      // by content
   std::span<const std::string_view> suffixes = {};       // by the file's name
-  // A directory in which no file was recognized by the above. `files` are its file names.
-  Result<bool> (*is_tree)(const std::string& directory, const std::vector<std::string>& files) = nullptr;
+  // A directory in which no file was recognized by the above.
+  bool (*is_tree)(const std::string& directory, const DirectoryNames& names) = nullptr;
 
   // Of a format of the host's: instead of configure and sniff.
   const HostFormat* host = nullptr;
@@ -91,13 +96,6 @@ inline constexpr KeySpec kLabelDtypeKey{"label_dtype", "i64|u8", "i64", "dtype o
 inline constexpr KeySpec kAxesKey{
     "axes", "LETTERS", "",
     "names of the dims of a sample, as in HWC, of the only field or of `image`; default: unknown"};
-
-inline bool has_suffix(std::span<const std::string_view> suffixes, std::string_view path) {
-  for (std::string_view suffix : suffixes) {
-    if (path.ends_with(suffix)) return true;
-  }
-  return false;
-}
 
 #define FORMAT(name) extern const Format k##name##Format;
 #include "core/source/formats.def"

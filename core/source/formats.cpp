@@ -36,7 +36,7 @@ const Format* by_content(const FirstBytes& file, FormatSpan known) {
 
 const Format* by_suffix(std::string_view path, FormatSpan known) {
   for (const Format* format : known) {
-    if (has_suffix(format->suffixes, path)) return format;
+    if (has_suffix(path, format->suffixes)) return format;
   }
   return nullptr;
 }
@@ -46,7 +46,8 @@ Status refuse_unreadable(const FirstBytes& file) {
   DL_RETURN_IF_ERROR(refuse_stand_ins(file));
   std::string what = describe_first_bytes(file.bytes());
   if (what.starts_with("bytes ") || file.count == 0) return Status::ok();
-  const bool archive = file.path.find(".tar.") != std::string::npos || file.path.ends_with(".tgz");
+  constexpr std::string_view kArchives[] = {".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst"};
+  const bool archive = has_suffix(file.path, kArchives);
   return error(Code::kUnsupported, file.path, ": offset 0: this is ", what, ", which is not read",
                archive ? "; a compressed archive has no random access: unpack it first" : "");
 }
@@ -75,7 +76,8 @@ Result<const Format*> format_of_directory(const std::string& path, const OpenCon
   for (const Format* format : known) {
     if (format->is_set != nullptr && format->is_set(path, context)) return format;
   }
-  DL_ASSIGN_OR_RETURN(const std::vector<std::string> names, list_files(path));
+  DL_ASSIGN_OR_RETURN(const DirectoryNames listed_names, list_directory(path));
+  const std::vector<std::string>& names = listed_names.files;
   const Format* listed = nullptr;  // its files may be lists of the pictures in a tree
   for (size_t i = 0; i < names.size() && i < kMaxFilesSniffed && listed == nullptr; ++i) {
     DL_ASSIGN_OR_RETURN(FirstBytes file, read_first_bytes(join_path(path, names[i]), context));
@@ -86,13 +88,14 @@ Result<const Format*> format_of_directory(const std::string& path, const OpenCon
     if (all_are_members(path, names, *format, context)) listed = format;
   }
   for (const Format* format : known) {
-    if (format->is_tree == nullptr) continue;
-    DL_ASSIGN_OR_RETURN(const bool tree, format->is_tree(path, names));
-    if (tree) return format;
+    if (format->is_tree != nullptr && format->is_tree(path, listed_names)) return format;
   }
   if (listed != nullptr) return listed;
-  if (names.empty()) return error(Code::kEmpty, path, ": no files in this directory");
-  return not_recognized(path, "no known format among its files");
+  if (names.empty()) {
+    return error(Code::kEmpty, path, ": no files in this directory whose format could be detected; ",
+                 listed_names.text());
+  }
+  return not_recognized(path, concat("no known format among its files; ", listed_names.text()));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/memory/file.h"
 #include "core/source/composed/composed.h"
 #include "core/source/composed/mix.h"
+#include "core/source/directory_files.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
 #include "core/source/packing/packing.h"
@@ -67,7 +68,8 @@ Status refuse_foreign(std::string_view text, int64_t column, const OpenContext& 
 // The files that one path of the URI stands for.
 using Files = std::vector<std::string>;
 
-Result<Files> files_of(const Format& format, const std::string& path, const OpenContext& context) {
+Result<Files> files_of(const Format& format, const std::string& path, const OpenContext& context,
+                       std::vector<std::string>& notes) {
   const HostStorage* const storage = storage_of(path, context.storages);
   if (storage != nullptr && (format.is_member != nullptr || format.host != nullptr)) return Files{path};
   if (storage != nullptr) {
@@ -78,23 +80,18 @@ Result<Files> files_of(const Format& format, const std::string& path, const Open
   if (format.is_member == nullptr || (may_be_missing && !path_exists(path))) return Files{path};
   DL_ASSIGN_OR_RETURN(bool directory, is_directory(path));
   if (!directory) return Files{path};
-  DL_ASSIGN_OR_RETURN(std::vector<std::string> names, list_files(path));
-  Files files;
-  for (const std::string& name : names) {
-    if (format.is_member(path, name, context)) files.push_back(join_path(path, name));
-  }
-  if (!files.empty()) return files;
-  return error(Code::kEmpty, path, ": no ", format.name, " files (", format.members, ") among the ",
-               names.size(), " in this directory");
+  DL_ASSIGN_OR_RETURN(DirectoryFiles files, directory_files(format, path, context));
+  if (!files.note.empty()) notes.push_back(std::move(files.note));
+  return std::move(files.paths);
 }
 
-Result<Files> files_of(const Uri& uri, const Format& format, const UriPath& path,
-                       const OpenContext& context) {
+Result<Files> files_of(const Uri& uri, const Format& format, const UriPath& path, const OpenContext& context,
+                       std::vector<std::string>& notes) {
   // A bare path is literal: braces in it are part of the name.
   const std::string_view text = uri.text_of(path);
   const bool literal =
       uri.text.size() == path.path.size() || text.find_first_of("{}") == std::string_view::npos;
-  if (!format.ranges || literal) return files_of(format, path.path, context);
+  if (!format.ranges || literal) return files_of(format, path.path, context, notes);
   return expand_ranges(text, path.path_column);
 }
 
@@ -197,7 +194,7 @@ class Opening {
 };
 
 Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenContext& context,
-                             FormatSpan known, std::vector<std::string>& left_out) {
+                             FormatSpan known, std::vector<std::string>& notes) {
   DL_ASSIGN_OR_RETURN(OpenOne open_one, configure(format, uri));
   if (format.compose != nullptr) {
     open_one = [&format, known](const std::string& path, const OpenContext& at) {
@@ -209,7 +206,7 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
   for (const UriPath& path : uri.paths) {
     if (!path_exists(path.path))
       DL_RETURN_IF_ERROR(refuse_foreign(path.path, path.path_column, context, known));
-    DL_ASSIGN_OR_RETURN(Files found, files_of(uri, format, path, context));
+    DL_ASSIGN_OR_RETURN(Files found, files_of(uri, format, path, context, notes));
     file_count += found.size();
     files.push_back(std::move(found));
   }
@@ -219,7 +216,7 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
     Files all;
     for (Files& some : files) std::move(some.begin(), some.end(), std::back_inserter(all));
     Result<SourceRef> opened = opening.open(all);
-    left_out = opening.left_out();
+    notes.insert(notes.end(), opening.left_out().begin(), opening.left_out().end());
     return opened;
   }
   if (context.bad_files == BadFiles::kSkip && file_count > files.size())
@@ -243,7 +240,7 @@ Status explain_missing(Status status, const Uri& uri, bool bare, FormatSpan know
       return error(Code::kNotFound, status.message(), "; patterns are not expanded: name the directory");
     if (!bare || name.find('{') == std::string::npos) continue;
     for (const Format* format : known) {
-      if (format->ranges && has_suffix(format->suffixes, name))
+      if (format->ranges && has_suffix(name, format->suffixes))
         return error(Code::kNotFound, status.message(), "; a range of files needs its scheme: ", format->name,
                      ":", name);
     }
@@ -331,8 +328,8 @@ Result<SourceRef> open_source(std::string_view text, const OpenContext& context,
   DL_ASSIGN_OR_RETURN(const Format* format, format_of(uri, known));
   DL_RETURN_IF_ERROR(check_keys(uri, *format));
   DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, uri_packing(uri));
-  std::vector<std::string> left_out;
-  Result<SourceRef> opened = open_paths(uri, *format, context, known, left_out);
+  std::vector<std::string> opening_notes;
+  Result<SourceRef> opened = open_paths(uri, *format, context, known, opening_notes);
   if (!opened.is_ok()) return explain_missing(opened.take_status(), uri, bare, known);
   SourceRef source = opened.take();
   if (packing) {
@@ -347,7 +344,7 @@ Result<SourceRef> open_source(std::string_view text, const OpenContext& context,
         "URIs of the parts");
   }
   DL_RETURN_IF_ERROR(apply_axes(uri, schema));
-  SourceInfo info{std::string(format->name), uri.text, std::move(left_out)};
+  SourceInfo info{std::string(format->name), uri.text, std::move(opening_notes)};
   const std::vector<std::string> notes = source->info().notes;
   info.notes.insert(info.notes.end(), notes.begin(), notes.end());
   return SourceRef(std::make_shared<OpenedSource>(std::move(source), std::move(schema), std::move(info)));

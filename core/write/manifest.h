@@ -16,11 +16,11 @@
 
 #include "core/base/field.h"
 #include "core/base/status.h"
+#include "core/source/names.h"
 #include "core/write/codec.h"
 
 namespace dataline {
 
-constexpr char kManifestName[] = "dataline.manifest";
 constexpr int64_t kMaxManifestBytes = int64_t{1} << 30;
 
 struct ManifestHead {

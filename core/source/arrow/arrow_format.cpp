@@ -59,7 +59,7 @@ constinit const Format kArrowFormat{
     .configure = configure_arrow,
     .ranges = true,
     .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kArrowSuffixes, name); },
+                    const OpenContext&) { return has_suffix(name, kArrowSuffixes); },
     .members = "*.arrow, *.feather, *.ipc, *.arrows",
     .sniff = sniff_arrow,
     .suffixes = kArrowSuffixes,

@@ -148,7 +148,7 @@ Result<SourceRef> open_csv(const CsvOptions& options, const std::string& path, c
   DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, size_in_gzip_trailer, context));
   SourceInfo info{"csv", "", {}};
   if (is_compressed(start.bytes())) info.notes.push_back(inflated_note(start.bytes(), file));
-  const CsvDialect dialect{options.delimiter.value_or(has_suffix(kTabSuffixes, path) ? '\t' : ','),
+  const CsvDialect dialect{options.delimiter.value_or(has_suffix(path, kTabSuffixes) ? '\t' : ','),
                            options.header};
   DL_ASSIGN_OR_RETURN(CsvRecords found, find_csv_records(file, dialect, context));
   DL_ASSIGN_OR_RETURN(CsvPlan plan, make_plan(options, dialect, file, found, info));
@@ -202,13 +202,13 @@ constinit const Format kCsvFormat{
     .ranges = true,
     .infers = true,
     .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kCsvSuffixes, name); },
+                    const OpenContext&) { return has_suffix(name, kCsvSuffixes); },
     .members = "*.csv, *.tsv, plain, .gz or .zst",
     .lists = true,
     // Plain ones are found by their names, after those that other formats know by content.
     .sniff =
         [](const FirstBytes& file) {
-          return has_suffix(kCsvSuffixes, file.path) && is_compressed(file.bytes()) ? Sniff::kLikely
+          return has_suffix(file.path, kCsvSuffixes) && is_compressed(file.bytes()) ? Sniff::kLikely
                                                                                     : Sniff::kNo;
         },
     .suffixes = kCsvSuffixes,

@@ -8,6 +8,7 @@
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/source/flat_file.h"
+#include "core/source/names.h"
 #include "core/source/npy/npy_header.h"
 
 namespace dataline {
@@ -85,11 +86,11 @@ Result<TokenSpan> llmc_tokens(const MappedFile& file, std::optional<DType> wante
 }
 
 Status check_headerless(const MappedFile& file, std::optional<DType> wanted, DType dtype) {
-  if (!wanted && !file.path().ends_with(".bin")) {
+  if (!wanted && !has_suffix(file.path(), ".bin")) {
     return error(Code::kBadUri, file.path(),
                  ": dtype is needed: no header, and the name does not end in .bin");
   }
-  if (file.path().ends_with(".gz")) {
+  if (has_suffix(file.path(), ".gz")) {
     return error(Code::kUnsupported, file.path(), ": compressed token files are not read; unpack it first");
   }
   std::string what = describe_first_bytes(file);
@@ -119,7 +120,7 @@ Result<TokenSpan> find_tokens(const MappedFile& file, std::optional<DType> wante
   const int64_t count = std::min<int64_t>(first.size(), file.bytes());
   DL_RETURN_IF_ERROR(file.read(0, count, first.data()));
   const std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
-  if (text == "\x93NUMPY" || file.path().ends_with(".npy")) return npy_tokens(file, wanted);
+  if (text == "\x93NUMPY" || has_suffix(file.path(), ".npy")) return npy_tokens(file, wanted);
   if (count < 4) return headerless_tokens(file, wanted);
   if (is_llmc_magic(load_little<uint32_t>(first.data()))) return llmc_tokens(file, wanted);
   if (!is_llmc_magic(load_big<uint32_t>(first.data()))) return headerless_tokens(file, wanted);

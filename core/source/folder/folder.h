@@ -4,9 +4,10 @@
 //
 // labels=folder: the files and the order of torchvision.datasets.ImageFolder (folder.py: find_classes, make_dataset).
 // Classes are the direct subdirectories in Python's order of their names, numbered from 0. Each is walked, following links,
-// with directories sorted by their whole path and files by name, including hidden ones; extensions ignore case. Where
-// torchvision silently skips something, this differs: a directory that cannot be read is an error; a link that leads back
-// to one of its parents is not followed, and a note says so, as for files beside the class folders.
+// with directories sorted by their whole path and files by name; extensions ignore case. This differs from torchvision:
+// hidden names are left out (names.h); a directory that cannot be read is an error; a link that leads back to one of its
+// parents is not followed. Notes report what was left out: hidden names, files with other extensions, files beside the class
+// folders.
 // labels=none: the same walk of the directory itself, without labels.
 // labels=FILE: the files that a .csv or .jsonl names (folder_index.h), in its order. None may be outside the directory,
 // not even through links.
@@ -31,9 +32,6 @@ namespace dataline {
 // `decode`, and a note says how many there are.
 inline constexpr std::string_view kImageExtensions[] = {".jpg", ".jpeg", ".png",  ".ppm", ".bmp",
                                                         ".pgm", ".tif",  ".tiff", ".webp"};
-
-// Whether a name ends with an extension, ignoring ASCII case. The extension is in lower case.
-bool has_extension(std::string_view name, std::string_view extension);
 
 // A larger file is a bad sample, because scratch is sized for the largest file.
 constexpr int64_t kMaxFolderFileBytes = int64_t{64} << 20;

@@ -38,7 +38,8 @@ Status read_labels_key(const Uri& uri, FolderOptions& options) {
   options.labels = key->value == "none" ? FolderLabels::kNone : FolderLabels::kFile;
   if (options.labels == FolderLabels::kNone) return Status::ok();
   options.label_file = key->value;
-  if (!key->value.ends_with(".csv") && !key->value.ends_with(".jsonl")) {
+  constexpr std::string_view kLists[] = {".csv", ".jsonl"};
+  if (!has_suffix(key->value, kLists)) {
     return uri_error(key->value_column, "labels=", key->value,
                      ": expected folder, none, or a .csv or .jsonl file");
   }
@@ -100,20 +101,18 @@ constexpr size_t kMaxFoldersSniffed = 16;
 
 bool has_images(const std::vector<std::string>& names) {
   const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMaxFilesNamed));
-  return std::any_of(names.begin(), end, [](std::string_view name) {
-    return std::any_of(std::begin(kImageExtensions), std::end(kImageExtensions),
-                       [&](std::string_view extension) { return has_extension(name, extension); });
-  });
+  return std::any_of(names.begin(), end,
+                     [](std::string_view name) { return has_suffix(name, kImageExtensions); });
 }
 
 // Images in the directory itself or in one of its first subdirectories.
-Result<bool> is_tree(const std::string& directory, const std::vector<std::string>& files) {
-  DL_ASSIGN_OR_RETURN(const std::vector<std::string> folders, list_directories(directory));
+bool is_tree(const std::string& directory, const DirectoryNames& names) {
+  const std::vector<std::string>& folders = names.directories;
   for (size_t i = 0; i < folders.size() && i < kMaxFoldersSniffed; ++i) {
-    Result<std::vector<std::string>> names = list_files(join_path(directory, folders[i]));
-    if (names.is_ok() && has_images(names.value())) return true;
+    const Result<DirectoryNames> inside = list_directory(join_path(directory, folders[i]));
+    if (inside.is_ok() && has_images(inside.value().files)) return true;
   }
-  return has_images(files);
+  return has_images(names.files);
 }
 
 }  // namespace

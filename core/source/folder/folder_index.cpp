@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/source/names.h"
+
 namespace dataline {
 namespace {
 
@@ -16,7 +18,7 @@ constexpr int64_t kMaxNamed = 8;  // empty classes in an error
 class UndecodedCount {
  public:
   void add(std::string_view path) {
-    for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += has_extension(path, kUndecoded[i]) ? 1 : 0;
+    for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += has_suffix(path, kUndecoded[i]) ? 1 : 0;
   }
 
   void note(std::vector<std::string>& notes) const {
@@ -42,7 +44,8 @@ std::string extension_list(const FolderOptions& options) {
 }
 
 // As torchvision's "Found no valid file for the classes ...".
-Status check_classes(const std::string& root, const FolderOptions& options, const FolderIndex& index) {
+Status check_classes(const std::string& root, const FolderOptions& options, const FolderIndex& index,
+                     const std::string& left_out) {
   int64_t empty = 0;
   std::string names;
   for (size_t c = 0; c < index.classes.size(); ++c) {
@@ -52,18 +55,20 @@ Status check_classes(const std::string& root, const FolderOptions& options, cons
   if (empty == 0 || options.allow_empty) return Status::ok();
   if (empty > kMaxNamed) names += concat(" and ", empty - kMaxNamed, " more");
   return error(Code::kEmpty, root, ": no file with an accepted extension (", extension_list(options),
-               ") in class ", names, "; allow_empty=true accepts that");
+               ") in class ", names, left_out, "; allow_empty=true accepts that");
 }
 
-Status check_not_empty(const std::string& root, const FolderOptions& options, const FolderIndex& index) {
+Status check_not_empty(const std::string& root, const FolderOptions& options, const FolderIndex& index,
+                       const FolderTree& tree) {
+  const std::string left_out = tree.left_out.empty() ? "" : concat("; left out: ", tree.left_out);
   if (options.labels == FolderLabels::kFolder && index.classes.empty()) {
-    return error(Code::kEmpty, root, ": no class folders in it; folder:", root,
+    return error(Code::kEmpty, root, ": no class folders in it", left_out, "; folder:", root,
                  "?labels=none takes its files as they are");
   }
-  if (options.labels == FolderLabels::kFolder) return check_classes(root, options, index);
+  if (options.labels == FolderLabels::kFolder) return check_classes(root, options, index, left_out);
   if (index.count() > 0 || options.allow_empty) return Status::ok();
   return error(Code::kEmpty, root, ": no file with an accepted extension (", extension_list(options),
-               ") under it");
+               ") under it", left_out);
 }
 
 }  // namespace
@@ -111,7 +116,7 @@ Status index_tree(const std::string& root, FolderTree& tree, const FolderOptions
   begin_classes_up_to(static_cast<int64_t>(index.classes.size()));
   index.finish();
   undecoded.note(index.notes);
-  return check_not_empty(root, options, index);
+  return check_not_empty(root, options, index, tree);
 }
 
 }  // namespace dataline

@@ -52,6 +52,7 @@ struct FolderTree {
   std::pmr::deque<FolderDirectory> directories;  // in the order they were found
   std::vector<FolderDirectory*> in_order;  // in torchvision's order; without the root if it holds classes
   std::vector<std::string> classes;        // kFolder: sorted
+  std::string left_out;                    // LeftOut::text()
   std::vector<std::string> notes;
 };
 
@@ -94,9 +95,11 @@ Status index_tree(const std::string& root, FolderTree& tree, const FolderOptions
                   FolderIndex& index);
 
 // The index of options.label_file, a .csv or .jsonl list of files with their labels (labels/label_rows.h). Looks up every
-// file. Labels are either integers, used as they are, or names, sorted into classes; not both. Paths are relative to `root`.
+// file. Labels are either whole numbers from 0 (labels/label_number.h), used as they are, or names, sorted into classes; not
+// both. Paths are relative to `root`.
 // Messages begin with "FILE: line 7: ". kCorrupt: a syntax error, a path that is not below the folder, a file named twice,
-// numbers and names mixed. kOutOfRange: a number that i64 or u8 does not hold. kNotFound, kNotAFile, kPermission: a file.
+// numbers and names mixed, fractions, names that differ only in spaces. kOutOfRange: a number below 0, or one that i64 or u8
+// does not hold. kNotFound, kNotAFile, kPermission: a file.
 Status index_list(const OpenDirectory& root, const FolderOptions& options, const OpenContext& context,
                   FolderIndex& index);
 

@@ -8,7 +8,9 @@
 
 #include "core/base/text.h"
 #include "core/memory/file.h"
+#include "core/source/labels/label_number.h"
 #include "core/source/labels/label_rows.h"
+#include "core/source/names.h"
 
 namespace dataline {
 namespace {
@@ -26,11 +28,6 @@ std::string normalized(std::string_view path) {
     out += concat(out.empty() ? "" : "/", component);
   }
   return out;
-}
-
-bool looks_like_number(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 class List {
@@ -60,6 +57,7 @@ class List {
 
   Status finish() {
     DL_RETURN_IF_ERROR(refuse_duplicates());
+    DL_RETURN_IF_ERROR(refuse_spaces());
     number_names();
     index_.finish();
     if (index_.count() > 0 || options_.allow_empty) return Status::ok();
@@ -107,36 +105,73 @@ class List {
     }
     std::string where = concat(name(), ": line ", row.line);
     if (facts.is_ok()) return not_a_file_error(root_.path_of(path), facts.value().mode).in(where);
-    if (row.line == 1 && facts.status().code() == Code::kNotFound && name().ends_with(".csv")) {
+    if (row.line == 1 && facts.status().code() == Code::kNotFound && has_suffix(name(), ".csv")) {
       where += " (no header: one would name the columns path and label)";
     }
     return facts.take_status().in(where);
   }
 
   Result<int64_t> read_label(const LabelRow& row) {
-    if (row.label.empty()) return line_error(Code::kCorrupt, name(), row.line, "the label is empty");
-    bool number = !row.label_is_text && looks_like_number(row.label);
+    if (trim_label(row.label).empty())
+      return line_error(Code::kCorrupt, name(), row.line, "the label is empty");
+    const LabelNumber read = read_label_number(row.label);
+    const bool number = !row.label_is_text && read.form != LabelForm::kName;
+    if (number) DL_RETURN_IF_ERROR(check_number(row, read));
     if (!numbers_) numbers_ = number;
     if (*numbers_ != number) {
       return line_error(Code::kCorrupt, name(), row.line, "label ", shown_text(row.label), ": expected ",
                         *numbers_ ? "a number" : "a name", " as in the lines before");
     }
-    if (!number) {
-      if (row.label.find('\0') != std::string_view::npos) {
-        return line_error(Code::kCorrupt, name(), row.line, "label ", shown_text(row.label),
-                          " holds a NUL byte");
-      }
-      auto known = names_.find(row.label);
-      if (known != names_.end()) return known->second;
-      auto id = static_cast<int64_t>(names_.size());
-      names_.emplace(row.label, id);
-      return id;
+    if (number) return read.value;
+    if (row.label.find('\0') != std::string_view::npos) {
+      return line_error(Code::kCorrupt, name(), row.line, "label ", shown_text(row.label),
+                        " holds a NUL byte");
     }
-    std::optional<int64_t> label = parse_i64(row.label);
-    bool fits = label && (!options_.label_u8 || (*label >= 0 && *label <= 255));
-    if (fits) return *label;
-    return line_error(Code::kOutOfRange, name(), row.line, "label ", shown_text(row.label), ": label_dtype=",
-                      options_.label_u8 ? "u8 holds 0 to 255" : "i64 holds -2^63 to 2^63-1");
+    auto known = names_.find(row.label);
+    if (known != names_.end()) return known->second.id;
+    auto id = static_cast<int64_t>(names_.size());
+    names_.emplace(row.label, Name{id, row.line});
+    real_names_ = real_names_ || read.form != LabelForm::kWhole;
+    return id;
+  }
+
+  Status check_number(const LabelRow& row, const LabelNumber& read) const {
+    const auto refuse = [&](Code code, std::string_view expected) {
+      return line_error(code, name(), row.line, "label ", shown_text(row.label), ": ", expected);
+    };
+    constexpr std::string_view kWhole = "expected a whole number from 0, or a name";
+    switch (read.form) {
+      case LabelForm::kNegative:
+        return refuse(Code::kOutOfRange, kWhole);
+      case LabelForm::kFraction:
+      case LabelForm::kNotFinite:
+        return refuse(Code::kCorrupt, kWhole);
+      case LabelForm::kAnotherNotation:
+        return refuse(
+            Code::kCorrupt,
+            "looks like a number, but is not in decimal digits: write those, or, if it is a name, use a "
+            ".jsonl list with the name in quotes");
+      case LabelForm::kTooLarge:
+        return refuse(Code::kOutOfRange, options_.label_u8 ? "label_dtype=u8 holds 0 to 255"
+                                                           : "label_dtype=i64 holds 0 to 2^63-1");
+      default:
+        break;
+    }
+    if (!options_.label_u8 || read.value <= UINT8_MAX) return Status::ok();
+    return refuse(Code::kOutOfRange, "label_dtype=u8 holds 0 to 255");
+  }
+
+  // `cat` and ` cat` would be two classes.
+  Status refuse_spaces() const {
+    for (const auto& [text, name_of] : names_) {
+      const std::string_view trimmed = trim_label(text);
+      const auto other = trimmed.size() == text.size() ? names_.end() : names_.find(trimmed);
+      if (other == names_.end()) continue;
+      return line_error(Code::kCorrupt, name(), std::max(name_of.line, other->second.line), "label ",
+                        shown_text(text), " and label ", shown_text(trimmed), " in line ",
+                        std::min(name_of.line, other->second.line), " differ only in spaces");
+    }
+    return Status::ok();
   }
 
   // Finds the first line that names a file for the second time. Only paths with equal hashes are compared.
@@ -163,11 +198,18 @@ class List {
   void number_names() {
     if (names_.empty()) return;
     std::vector<int64_t> number_of(names_.size());
-    for (const auto& [text, id] : names_) {
-      number_of[static_cast<size_t>(id)] = static_cast<int64_t>(index_.classes.size());
+    for (const auto& [text, name_of] : names_) {
+      number_of[static_cast<size_t>(name_of.id)] = static_cast<int64_t>(index_.classes.size());
       index_.classes.emplace_back(text);
     }
     for (int64_t& label : index_.labels) label = number_of[static_cast<size_t>(label)];
+    if (real_names_) return;
+    index_.notes.push_back(
+        concat(name(),
+               ": its labels are numbers in quotes, hence names, which are numbered in their "
+               "order as text: ",
+               shown_text(index_.classes.back()), " is label ", index_.classes.size() - 1));
+    context_.log(LogLevel::kInfo, index_.notes.back());
   }
 
   const OpenDirectory& root_;
@@ -175,7 +217,11 @@ class List {
   const OpenContext& context_;
   FolderIndex& index_;
   std::pmr::vector<Seen> seen_;
-  std::pmr::map<std::pmr::string, int64_t, std::less<>> names_;
+  struct Name {
+    int64_t id, line;  // the first line that has it
+  };
+  std::pmr::map<std::pmr::string, Name, std::less<>> names_;
+  bool real_names_ = false;      // some name does not look like a number
   std::optional<bool> numbers_;  // decided by the first row
 };
 
@@ -190,8 +236,8 @@ Status index_list(const OpenDirectory& root, const FolderOptions& options, const
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark, as Excel writes it
   List list(root, options, context, index);
   auto add = [&](const LabelRow& row) { return list.add(row); };
-  DL_RETURN_IF_ERROR(options.label_file.ends_with(".jsonl") ? each_jsonl_row(options.label_file, text, add)
-                                                            : each_csv_row(options.label_file, text, add));
+  DL_RETURN_IF_ERROR(has_suffix(options.label_file, ".jsonl") ? each_jsonl_row(options.label_file, text, add)
+                                                              : each_csv_row(options.label_file, text, add));
   return list.finish();
 }
 

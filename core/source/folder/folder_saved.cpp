@@ -14,7 +14,8 @@ namespace dataline {
 namespace {
 
 constexpr std::string_view kSavedMagic = "DLFOLDER";
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion =
+    2;  // 1 listed hidden names, and compared devices in place of times of status change
 constexpr int64_t kChangedMeanwhile = -1;  // instead of a modification time; never equal to one
 
 struct Header {
@@ -98,7 +99,8 @@ std::string difference(const OpenDirectory& root, const std::string& path, const
     return root.path_of(path) + " is another directory";
   if (was.changed_ns == kChangedMeanwhile) return root.path_of(path) + " changed while it was listed";
   // The second: programs that unpack archives set the first, and the inode may be that of a directory that was removed.
-  if (now.value().changed_ns != was.changed_ns || now.value().status_ns != was.status_ns) return root.path_of(path) + " changed";
+  if (now.value().changed_ns != was.changed_ns || now.value().status_ns != was.status_ns)
+    return root.path_of(path) + " changed";
   return {};
 }
 

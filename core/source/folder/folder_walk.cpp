@@ -17,7 +17,10 @@
 #include "core/memory/directory_listing.h"
 #include "core/memory/file.h"
 #include "core/memory/machine_limits.h"
+#include "core/source/files.h"
 #include "core/source/folder/paths.h"
+#include "core/source/labels/label_number.h"
+#include "core/source/names.h"
 
 namespace dataline {
 namespace {
@@ -33,8 +36,6 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
 std::string join(std::string_view directory, std::string_view name) {
   return directory.empty() ? std::string(name) : concat(directory, "/", name);
 }
@@ -49,10 +50,18 @@ class Walk {
   Status run();
 
  private:
+  struct Names {
+    int64_t count = 0;
+    std::string first;  // by Python's order, which no thread decides
+    void add(const std::string& name) {
+      if (count++ == 0 || python_less(name, first)) first = name;
+    }
+  };
   struct Found {                                            // in one directory
     std::vector<std::pair<std::string, bool>> directories;  // name, whether through a link
     bool ascii = true;
     int64_t beside_classes = 0;
+    Names other, hidden;
   };
 
   void add(std::string_view path, int64_t class_index, const FolderDirectory* parent, bool through_link);
@@ -65,17 +74,19 @@ class Walk {
   Status take_entry(FolderDirectory& directory, int descriptor, const DirectoryEntry& entry, Found& found);
   Status add_file(FolderDirectory& directory, std::string_view name, const FileFacts& facts);
   void add_subdirectories(FolderDirectory& directory, Found& found);
+  void note_left_out(const FolderDirectory& directory, const Found& found);
   Result<bool> leads_back(const FolderDirectory& directory);
   Status check_cancelled();
   bool accepted(std::string_view name) const {
     return std::any_of(options_.extensions.begin(), options_.extensions.end(),
-                       [&](const std::string& extension) { return has_extension(name, extension); });
+                       [&](const std::string& extension) { return has_suffix(name, extension); });
   }
   bool holds_classes(const FolderDirectory& directory) const {
     return directory.parent == nullptr && options_.labels == FolderLabels::kFolder;
   }
   void sort_directories();
   void make_notes();
+  void note_order_of_numbers();
 
   const OpenDirectory& root_;
   const FolderOptions& options_;
@@ -88,6 +99,8 @@ class Walk {
   std::map<std::pair<uint64_t, uint64_t>, int64_t>
       visits_;  // by device and inode, of directories reached through links
   std::vector<std::string> loops_;
+  // What was left out: of each directory how many names, and the first one's path.
+  std::vector<std::pair<std::string, int64_t>> other_, hidden_;
   int64_t loop_count_ = 0;
   Status failure_;
   int64_t beside_classes_ = 0;  // written by the thread that reads the root, read after all are joined
@@ -201,6 +214,7 @@ Status Walk::read(FolderDirectory& directory) {
   found.ascii ? std::sort(directory.files.begin(), directory.files.end(), plain)
               : std::sort(directory.files.begin(), directory.files.end(), as_python);
   if (holds_classes(directory)) beside_classes_ = found.beside_classes;
+  note_left_out(directory, found);
   add_subdirectories(directory, found);
   return Status::ok();
 }
@@ -241,11 +255,19 @@ Status Walk::take_entry(FolderDirectory& directory, int descriptor, const Direct
   FileFacts facts;
   const bool link = entry.kind == Kind::kLink;
   if (link && facts_of_entry(descriptor, name.c_str(), facts) != 0) facts = {};
+  if (is_hidden_name(name)) {
+    // Hidden files of other kinds are never data: .DS_Store, .gitattributes.
+    if (entry.kind == Kind::kDirectory || facts.is_directory || accepted(name)) found.hidden.add(name);
+    return Status::ok();
+  }
   if (entry.kind == Kind::kDirectory || facts.is_directory) {
     found.directories.emplace_back(name, link);
     return Status::ok();
   }
-  if (!accepted(name)) return Status::ok();
+  if (!accepted(name)) {
+    if (name != kManifestName) found.other.add(name);
+    return Status::ok();
+  }
   if (holds_classes(directory)) {
     ++found.beside_classes;
     return Status::ok();
@@ -270,6 +292,14 @@ Status Walk::add_file(FolderDirectory& directory, std::string_view name, const F
   files_.fetch_add(1, std::memory_order_relaxed);
   context_.progress->add_entries(1);
   return Status::ok();
+}
+
+void Walk::note_left_out(const FolderDirectory& directory, const Found& found) {
+  if (found.other.count == 0 && found.hidden.count == 0) return;
+  std::lock_guard lock(mutex_);
+  if (found.other.count > 0) other_.emplace_back(join(directory.path, found.other.first), found.other.count);
+  if (found.hidden.count > 0)
+    hidden_.emplace_back(join(directory.path, found.hidden.first), found.hidden.count);
 }
 
 void Walk::add_subdirectories(FolderDirectory& directory, Found& found) {
@@ -304,19 +334,40 @@ void Walk::make_notes() {
   }
   auto more = loop_count_ - static_cast<int64_t>(loops_.size());
   if (more > 0) tree_.notes.push_back(concat(more, " more directories lead back to one above them"));
-  if (beside_classes_ == 0) return;
-  tree_.notes.push_back(concat(beside_classes_, beside_classes_ == 1 ? " file is" : " files are",
-                               " beside the class folders, in no class: not read"));
+  LeftOut left_out;
+  for (auto* names : {&other_, &hidden_}) {
+    std::sort(names->begin(), names->end());
+    const LeftOut::Kind kind = names == &other_ ? LeftOut::Kind::kOther : LeftOut::Kind::kHidden;
+    for (const auto& [path, count] : *names) left_out.add(kind, path, count);
+  }
+  tree_.left_out = left_out.text();
+  if (!tree_.left_out.empty()) {
+    tree_.notes.push_back(concat(root_.path(), ": left out: ", tree_.left_out));
+    context_.log(LogLevel::kInfo, tree_.notes.back());
+  }
+  if (beside_classes_ > 0) {
+    tree_.notes.push_back(concat(beside_classes_, beside_classes_ == 1 ? " file is" : " files are",
+                                 " beside the class folders, in no class: not read"));
+  }
+  note_order_of_numbers();
+}
+
+// "10" is before "2", as in torchvision.
+void Walk::note_order_of_numbers() {
+  std::string other;  // the first whose label is not its name
+  for (size_t i = 0; i < tree_.classes.size(); ++i) {
+    const std::string& name = tree_.classes[i];
+    const LabelNumber number = read_label_number(name);
+    if (number.form != LabelForm::kWhole) return;
+    if (other.empty() && number.value != static_cast<int64_t>(i))
+      other = concat(printable(name), " is label ", i);
+  }
+  if (other.empty()) return;
+  tree_.notes.push_back(
+      concat("class folders are numbered in the order of their names as text, as in torchvision: ", other));
 }
 
 }  // namespace
-
-bool has_extension(std::string_view name, std::string_view extension) {
-  if (name.size() < extension.size()) return false;
-  return std::equal(extension.begin(), extension.end(),
-                    name.end() - static_cast<std::ptrdiff_t>(extension.size()),
-                    [](char wanted, char c) { return lower(c) == wanted; });
-}
 
 Result<FolderTree> walk_folder(const OpenDirectory& root, const FolderOptions& options,
                                const OpenContext& context, std::pmr::memory_resource* memory) {

@@ -122,20 +122,19 @@ std::optional<int64_t> size_in_header(const FirstBytes& file) {
 // compressed IDX file, unless its name says otherwise.
 Sniff sniff_idx(const FirstBytes& file) {
   const std::optional<int64_t> bytes = size_in_header(file);
-  if (bytes && (*bytes == file.file_bytes || !file.path.ends_with(".bin"))) return Sniff::kLikely;
+  if (bytes && (*bytes == file.file_bytes || !has_suffix(file.path, ".bin"))) return Sniff::kLikely;
   constexpr std::string_view kOthers[] = {".npy", ".bin", ".tar", ".tgz"};
-  std::string_view name = file.path;
-  if (name.ends_with(".gz")) name.remove_suffix(3);
-  return is_gzip(file.bytes()) && !has_suffix(kOthers, name) ? Sniff::kGuess : Sniff::kNo;
+  const std::string_view name = without_suffix(file.path, ".gz");
+  return is_gzip(file.bytes()) && !has_suffix(name, kOthers) ? Sniff::kGuess : Sniff::kNo;
 }
 
 constexpr std::string_view kIdxSuffixes[] = {"-ubyte", ".idx"};
 
 bool is_member(const std::string& directory, std::string_view name, const OpenContext& context) {
-  const std::string_view plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
-  if (has_suffix(kIdxSuffixes, plain)) return true;
+  if (has_suffix(without_suffix(name, ".gz"), kIdxSuffixes)) return true;
   Result<FirstBytes> start = read_first_bytes(join_path(directory, name), context);
-  return start.is_ok() && size_in_header(start.value()).has_value();
+  if (!start.is_ok()) return true;  // unknown: opening it reports why
+  return size_in_header(start.value()).has_value();
 }
 
 constexpr KeySpec kIdxKeys[] = {kAxesKey};

@@ -129,12 +129,12 @@ constinit const Format kJsonlFormat{
     .ranges = true,
     .infers = true,
     .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kJsonlSuffixes, name); },
+                    const OpenContext&) { return has_suffix(name, kJsonlSuffixes); },
     .members = "*.jsonl, *.ndjson, plain, .gz or .zst",
     .lists = true,
     .sniff =
         [](const FirstBytes& file) {
-          const bool named = has_suffix(kJsonlSuffixes, file.path);
+          const bool named = has_suffix(file.path, kJsonlSuffixes);
           return named && (file.text().starts_with('{') || is_compressed(file.bytes())) ? Sniff::kLikely
                                                                                         : Sniff::kNo;
         },

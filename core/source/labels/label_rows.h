@@ -2,7 +2,7 @@
 //
 // .csv: RFC 4180 (doubled quotes and line breaks inside quotes, CRLF or LF). A header line with the names path and label
 // selects these columns among others; without a header there are exactly two columns. .jsonl: one JSON object (RFC 8259)
-// per line with "path" and "label"; other keys are ignored.
+// per line with "path" and "label"; other keys are ignored. label_number.h states which labels are numbers.
 // Failure: kCorrupt; messages begin with "FILE: line 7: " and give what was expected and what was found.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

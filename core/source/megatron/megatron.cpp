@@ -209,19 +209,27 @@ class IndexReader {
 
 std::string prefix_of(const std::string& path) {
   for (const std::string_view suffix : {kIdx, kBin}) {
-    if (path.ends_with(suffix)) return path.substr(0, path.size() - suffix.size());
+    if (has_suffix(path, suffix)) return std::string(without_suffix(path, suffix));
   }
   return path;
 }
 
+// PREFIX.idx or PREFIX.bin: the path itself if it has the suffix, else what is there, also in capitals.
+std::string with_suffix(const std::string& path, std::string_view suffix) {
+  if (has_suffix(path, suffix)) return path;
+  const std::string plain = concat(prefix_of(path), suffix);
+  if (path_exists(plain)) return plain;
+  const std::string capitals = concat(prefix_of(path), suffix == kIdx ? ".IDX" : ".BIN");
+  return path_exists(capitals) ? capitals : plain;
+}
+
 // One dataset, of PREFIX, PREFIX.idx or PREFIX.bin. kTruncated, kCorrupt, kUnsupported, kCancelled; std::bad_alloc.
 Result<SourceRef> open_megatron(const std::string& path, const OpenContext& context) {
-  const std::string prefix = prefix_of(path);
   OpenContext on_demand = context;  // the index is read once, from its start to its end
   on_demand.io = IoMode::kPread;
-  DL_ASSIGN_OR_RETURN(const MappedFile index, MappedFile::open(concat(prefix, kIdx), on_demand));
+  DL_ASSIGN_OR_RETURN(const MappedFile index, MappedFile::open(with_suffix(path, kIdx), on_demand));
   DL_ASSIGN_OR_RETURN(const IndexHeader header, read_header(index));
-  DL_ASSIGN_OR_RETURN(MappedFile data, MappedFile::open_unloaded(concat(prefix, kBin), context));
+  DL_ASSIGN_OR_RETURN(MappedFile data, MappedFile::open_unloaded(with_suffix(path, kBin), context));
   IndexReader reader(index, header, data.bytes());
   DL_ASSIGN_OR_RETURN(SortedTable ends, reader.read(context));
   const int64_t expected = reader.tokens() * dtype_bytes(header.dtype);
@@ -242,8 +250,8 @@ bool starts_index(std::string_view text) { return text.starts_with(kMagic) || te
 // By the magic of an index; of data by the index beside it, or else the .bin would be taken for bare tokens.
 Sniff sniff_megatron(const FirstBytes& file) {
   if (starts_index(file.text())) return Sniff::kCertain;
-  if (!file.path.ends_with(kBin)) return Sniff::kNo;
-  const std::string beside = concat(prefix_of(file.path), kIdx);
+  if (!has_suffix(file.path, kBin)) return Sniff::kNo;
+  const std::string beside = with_suffix(file.path, kIdx);
   if (!path_exists(beside)) return Sniff::kNo;
   OpenContext context;
   context.memory = HostMemory::create({});
@@ -263,8 +271,12 @@ constinit const Format kMegatronFormat{
     },
     .prefix = true,
     .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return name.ends_with(kIdx); },
+                    const OpenContext&) { return has_suffix(name, kIdx); },
     .members = "*.idx",
+    .is_companion =
+        [](const std::string& directory, std::string_view name) {
+          return has_suffix(name, kBin) && path_exists(with_suffix(join_path(directory, name), kIdx));
+        },
     .sniff = sniff_megatron,
 };
 

@@ -73,7 +73,7 @@ constinit const Format kNpyFormat{
     .keys = kNpyKeys,
     .configure = configure_npy,
     .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kNpySuffixes, name); },
+                    const OpenContext&) { return has_suffix(name, kNpySuffixes); },
     .members = "*.npy",
     .sniff =
         [](const FirstBytes& file) {

@@ -43,18 +43,17 @@ struct NpzMembers {
   std::vector<std::string> notes;
 };
 
-std::string skipped_text(const std::vector<std::string_view>& skipped) {
-  return concat(skipped.size(), skipped.size() == 1 ? " member is" : " members are",
-                " no .npy file and skipped: ", printable(skipped[0]), skipped.size() == 1 ? "" : ", ...");
-}
-
 Result<NpzMembers> array_members(const MappedFile& file, const ZipDirectory& directory) {
   NpzMembers out;
-  std::vector<std::string_view> skipped;
+  LeftOut left_out;
   for (const ZipMember& member : directory.members) {
     std::string_view name = member.name;
-    if (!name.ends_with(kArraySuffix)) {
-      skipped.push_back(name);
+    if (is_hidden_path(name) && name != kArraySuffix) {
+      left_out.add(LeftOut::Kind::kHidden, name);
+      continue;
+    }
+    if (!has_suffix(name, kArraySuffix)) {
+      left_out.add(LeftOut::Kind::kOther, name);
       continue;
     }
     name.remove_suffix(kArraySuffix.size());
@@ -65,7 +64,7 @@ Result<NpzMembers> array_members(const MappedFile& file, const ZipDirectory& dir
     out.arrays.push_back(&member);
     out.names.push_back(name);
   }
-  if (!skipped.empty()) out.notes.push_back(skipped_text(skipped));
+  if (left_out.count() > 0) out.notes.push_back(concat(file.path(), ": left out: ", left_out.text()));
   std::vector<std::string_view> sorted = out.names;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
@@ -225,10 +224,11 @@ Sniff sniff_npz(const FirstBytes& file) {
   constexpr size_t kNameLengthAt = 26, kNameAt = 30;
   if (archive && text.size() > kNameAt) {
     const size_t name_bytes = load_little<uint16_t>(file.bytes().data() + kNameLengthAt);
-    if (text.substr(kNameAt).size() >= name_bytes && text.substr(kNameAt, name_bytes).ends_with(kArraySuffix))
+    if (text.substr(kNameAt).size() >= name_bytes &&
+        has_suffix(text.substr(kNameAt, name_bytes), kArraySuffix))
       return Sniff::kCertain;
   }
-  return (archive || text.starts_with("PK\x05\x06")) && has_suffix(kNpzSuffixes, file.path) ? Sniff::kLikely
+  return (archive || text.starts_with("PK\x05\x06")) && has_suffix(file.path, kNpzSuffixes) ? Sniff::kLikely
                                                                                             : Sniff::kNo;
 }
 
@@ -242,7 +242,7 @@ constinit const Format kNpzFormat{
     .keys = kNpzKeys,
     .configure = configure_npz,
     .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kNpzSuffixes, name); },
+                    const OpenContext&) { return has_suffix(name, kNpzSuffixes); },
     .members = "*.npz",
     .sniff = sniff_npz,
     .suffixes = kNpzSuffixes,

@@ -142,6 +142,14 @@ Result<SourceRef> open_raw(const RawOptions& options, const std::string& path, c
                           std::move(info));
 }
 
+// What writers of bare arrays call their files: by habit, or by the dtype. Any other file of a directory could be a README,
+// which no check of ours tells from records; it is left out, and reported.
+constexpr std::string_view kRawSuffixes[] = {
+    ".bin",   ".raw",     ".dat",      ".data",    ".bool",   ".u8",   ".u16",   ".u32",
+    ".u64",   ".i8",      ".i16",      ".i32",     ".i64",    ".f16",  ".bf16",  ".f32",
+    ".f64",   ".uint8",   ".uint16",   ".uint32",  ".uint64", ".int8", ".int16", ".int32",
+    ".int64", ".float16", ".bfloat16", ".float32", ".float64"};
+
 constexpr KeySpec kPartial{"partial", "error|ignore", "error", "what to do with an incomplete last record"};
 constexpr KeySpec kRawKeys[] = {
     {"dtype", "DTYPE", "", "dtype of the only field, `data`"},
@@ -169,8 +177,10 @@ constinit const Format kRawFormat{
         "Field: data, or those of the key `fields`",
     .keys = kRawKeys,
     .configure = configure_raw,
-    .is_member = [](const std::string&, std::string_view, const OpenContext&) { return true; },
-    .members = "all",
+    .is_member = [](const std::string&, std::string_view name,
+                    const OpenContext&) { return has_suffix(name, kRawSuffixes); },
+    .members = "*.bin, *.raw, *.dat, *.data, or a dtype as in *.u8; name other files: raw:a.img,b.img",
+    .one_kind = true,
 };
 
 }  // namespace dataline

@@ -78,7 +78,7 @@ constinit const Format kSafetensorsFormat{
     .keys = kSafetensorsKeys,
     .configure = configure_safetensors,
     .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kSafetensorsSuffixes, name); },
+                    const OpenContext&) { return has_suffix(name, kSafetensorsSuffixes); },
     .members = "*.safetensors",
     .sniff = sniff_safetensors,
     .suffixes = kSafetensorsSuffixes,

@@ -29,11 +29,14 @@ struct TarColumn {
   int64_t max_bytes = 0;
 };
 
-std::string_view trim_text(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
+// As Python's int(), with which WebDataset reads them: 2, +2, -1, 0002. A fraction or an exponent is not a whole number.
+std::optional<int64_t> whole_number(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\v\f";
   const size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+  if (begin == std::string_view::npos) return std::nullopt;
+  text = text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  return parse_i64(text);
 }
 
 class TarSource final : public FileSource {
@@ -189,7 +192,7 @@ Status TarSource::read_label(const Run& run, int64_t sample, const TarColumn& co
         file_.read(extent.offset(), bytes, reinterpret_cast<std::byte*>(text.data()), run.cancelled));
   }
   const std::string_view shown(text.data(), static_cast<size_t>(bytes));
-  const std::optional<int64_t> label = bytes < extent.bytes() ? std::nullopt : parse_i64(trim_text(shown));
+  const std::optional<int64_t> label = bytes < extent.bytes() ? std::nullopt : whole_number(shown);
   if (label && (!label_u8_ || (*label >= 0 && *label <= UINT8_MAX))) {
     const auto small = static_cast<uint8_t>(*label);
     std::memcpy(out, label_u8_ ? static_cast<const void*>(&small) : &*label, label_u8_ ? 1 : sizeof *label);

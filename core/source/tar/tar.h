@@ -2,7 +2,8 @@
 //
 // A sample is a run of adjacent members with the same key. The key is the path up to the first dot of its last component;
 // the rest, in lower case, is the field's name. `jpg jpeg png webp` are the field `image`, `cls` is `label`. Skipped:
-// directories, `__x__` members, members without an extension, and fields that at most half of the samples have.
+// directories, hidden names (names.h), `__x__` members, members without an extension, and fields that at most half of the
+// samples have.
 // Source: WebDataset's tariterators (base_plus_ext, group_by_keys).
 //
 // Fields: `image` (jpg, jpeg, png, webp) as stored, `label` (cls: decimal text), every other extension under its own name as

@@ -52,7 +52,7 @@ constinit const Format kTarFormat{
     .configure = configure_tar,
     .ranges = true,
     .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kTarSuffixes, name); },
+                    const OpenContext&) { return has_suffix(name, kTarSuffixes); },
     .members = "*.tar",
     .sniff = sniff_tar,
     .suffixes = kTarSuffixes,

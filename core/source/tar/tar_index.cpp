@@ -7,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "core/source/files.h"
+#include "core/source/names.h"
 #include "core/source/tar/tar_members.h"
 
 namespace dataline {
@@ -42,6 +43,7 @@ TarExtent TarExtent::of(int64_t offset, int64_t bytes) {
 TarName split_tar_name(std::string_view name) {
   const std::string_view top = name.substr(0, name.find('/'));
   if (top.size() >= 4 && top.starts_with("__") && top.ends_with("__")) return {};
+  if (is_hidden_path(name)) return {};
   const size_t slash = name.rfind('/');
   const size_t base = slash == std::string_view::npos ? 0 : slash + 1;
   const size_t dot = name.find('.', base);
@@ -74,8 +76,8 @@ class TarIndexBuilder {
                                      " bytes from offset ", members.offset(), " on are left out"));
     }
     if (index_.key_ends_.empty()) {
-      return error(Code::kEmpty, file_.path(),
-                   ": no samples: no member has a name of the form KEY.EXTENSION");
+      return error(Code::kEmpty, file_.path(), ": no samples: no member has a name of the form KEY.EXTENSION",
+                   hidden_.count() == 0 ? "" : "; it has ", hidden_.text());
     }
     DL_ASSIGN_OR_RETURN(std::vector<size_t> chosen, choose_fields());
     fill_extents(chosen);
@@ -112,7 +114,11 @@ class TarIndexBuilder {
   Status add(const TarMember& member) {
     const TarName name = split_tar_name(member.name);
     if (name.key.empty()) {
-      if (!member.name.starts_with("__") && nameless_++ == 0) first_nameless_ = printable(member.name);
+      if (is_hidden_path(member.name)) {
+        hidden_.add(LeftOut::Kind::kHidden, member.name);
+      } else if (!member.name.starts_with("__") && nameless_++ == 0) {
+        first_nameless_ = printable(member.name);
+      }
       return Status::ok();
     }
     if (firsts_.empty() || name.key != index_.key(index_.count() - 1)) begin_sample(name.key);
@@ -233,6 +239,7 @@ class TarIndexBuilder {
   }
 
   void write_notes() {
+    if (hidden_.count() > 0) index_.notes_.push_back(concat(file_.path(), ": left out: ", hidden_.text()));
     if (nameless_ > 0) {
       index_.notes_.push_back(concat(file_.path(), ": ", nameless_,
                                      " members without an extension are skipped, the first ",
@@ -266,6 +273,7 @@ class TarIndexBuilder {
   std::string lower_;
   int64_t nameless_ = 0;  // members without an extension, skipped
   std::string first_nameless_;
+  LeftOut hidden_;
   int64_t members_ = 0;
   int64_t counted_members_ = 0, counted_bytes_ = 0;  // in context_.progress
 };

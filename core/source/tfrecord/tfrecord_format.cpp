@@ -53,7 +53,7 @@ std::string_view without_shard(std::string_view name) {
     return some;
   };
   const std::string_view whole = name;
-  if (!digits() || !name.ends_with("-of-")) return whole;
+  if (!digits() || !has_suffix(name, "-of-")) return whole;
   name.remove_suffix(4);
   if (!digits() || !name.ends_with('-')) return whole;
   return name.substr(0, name.size() - 1);
@@ -61,8 +61,7 @@ std::string_view without_shard(std::string_view name) {
 
 // "a.tfrecord", "a.tfrecord-00003-of-00010", either with ".gz".
 bool is_tfrecord_name(std::string_view name) {
-  if (name.ends_with(".gz")) name.remove_suffix(3);
-  return has_suffix(kTfRecordSuffixes, without_shard(name));
+  return has_suffix(without_shard(without_suffix(name, ".gz")), kTfRecordSuffixes);
 }
 
 Sniff sniff_tfrecord(const FirstBytes& file) {
@@ -74,7 +73,8 @@ Sniff sniff_tfrecord(const FirstBytes& file) {
 bool is_tfrecord_member(const std::string& directory, std::string_view name, const OpenContext& context) {
   if (is_tfrecord_name(name)) return true;
   const Result<FirstBytes> start = read_first_bytes(join_path(directory, name), context);
-  return start.is_ok() && starts_with_record(start.value().bytes());
+  if (!start.is_ok()) return true;  // unknown: opening it reports why
+  return starts_with_record(start.value().bytes());
 }
 
 // Says what the file is, where its first bytes are no record.

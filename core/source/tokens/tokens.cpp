@@ -150,7 +150,7 @@ constinit const Format kTokensFormat{
     .keys = kTokenKeys,
     .configure = configure_tokens,
     .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kMemberSuffixes, name); },
+                    const OpenContext&) { return has_suffix(name, kMemberSuffixes); },
     .members = "*.bin, *.npy",
     .sniff = sniff_llmc,
     .suffixes = kTokenSuffixes,
