@@ -1358,7 +1358,10 @@ typedef struct dl_format {
   const char* name; /* 2 to 32 of a-z 0-9 _, a letter first; those of keys and arguments may have 1 */
   const char* doc;
   const dl_format_key* keys; /* [key_count]; NULL for none */
-  const char* suffixes;      /* of file names, separated by spaces: ".wav .flac"; NULL for none */
+  /* Suffixes of file names, separated by spaces: ".wav .flac"; NULL for none. They ignore case. `open` receives the path of a
+   * directory as it is. It must read the files with these suffixes, and leave out hidden names (".x") and __MACOSX; the
+   * library adds a note (dl_dataset_note) about the other files. */
+  const char* suffixes;
   void* context;
   /* DL_SNIFF_*, from the first bytes of a file (up to 512) and its size. May be NULL. */
   int32_t (*sniff)(void* context, const char* path, const void* bytes, int64_t count, int64_t file_bytes);

@@ -29,9 +29,7 @@ std::string members_text(const Format& format) {
 }
 
 std::string lower_suffix(std::string_view name) {
-  std::string out(name.substr(std::min(name.rfind('.'), name.size())));
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  return out;
+  return lower_case(name.substr(std::min(name.rfind('.'), name.size())));
 }
 
 // Neither the content nor the URI tells whether files with different suffixes have the same layout.
@@ -62,8 +60,8 @@ Result<DirectoryFiles> directory_files(const Format& format, const std::string& 
     }
   }
   if (members.empty()) {
-    return error(Code::kEmpty, path, ": no ", format.name, " files (", members_text(format),
-                 ") in this directory; ", names.text());
+    return error(Code::kEmpty, path, ": no ", format.name, " files (", members_text(format), ") among the ",
+                 names.files.size(), " in this directory; ", names.text());
   }
   if (format.one_kind) DL_RETURN_IF_ERROR(check_one_kind(format, path, members));
   // Hidden names of other kinds are never data: .DS_Store, .gitattributes.

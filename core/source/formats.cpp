@@ -92,8 +92,7 @@ Result<const Format*> format_of_directory(const std::string& path, const OpenCon
   }
   if (listed != nullptr) return listed;
   if (names.empty()) {
-    return error(Code::kEmpty, path, ": no files in this directory whose format could be detected; ",
-                 listed_names.text());
+    return error(Code::kEmpty, path, ": no files in this directory; ", listed_names.text());
   }
   return not_recognized(path, concat("no known format among its files; ", listed_names.text()));
 }

@@ -44,6 +44,12 @@ bool has_suffix(std::string_view name, std::span<const std::string_view> suffixe
                      [&](std::string_view suffix) { return has_suffix(name, suffix); });
 }
 
+std::string lower_case(std::string_view name) {
+  std::string out(name);
+  std::transform(out.begin(), out.end(), out.begin(), lower_ascii);
+  return out;
+}
+
 std::string_view without_suffix(std::string_view name, std::string_view suffix) {
   return has_suffix(name, suffix) ? name.substr(0, name.size() - suffix.size()) : name;
 }

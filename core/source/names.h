@@ -25,6 +25,7 @@ bool is_hidden_path(std::string_view path);
 // Whether a name ends with a suffix, or with one of several, ignoring ASCII case.
 bool has_suffix(std::string_view name, std::string_view suffix);
 bool has_suffix(std::string_view name, std::span<const std::string_view> suffixes);
+std::string lower_case(std::string_view name);  // of ASCII
 // The name without the suffix; the name itself where it does not end with it.
 std::string_view without_suffix(std::string_view name, std::string_view suffix);
 

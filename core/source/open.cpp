@@ -68,6 +68,15 @@ Status refuse_foreign(std::string_view text, int64_t column, const OpenContext& 
 // The files that one path of the URI stands for.
 using Files = std::vector<std::string>;
 
+// A format of the host's lists a directory itself, and has no notes: the library reports what is not of its kind.
+void note_left_out(const Format& format, const std::string& path, const OpenContext& context,
+                   std::vector<std::string>& notes) {
+  const Result<bool> directory = is_directory(path);
+  if (format.suffixes.empty() || !directory.is_ok() || !directory.value()) return;
+  Result<DirectoryFiles> files = directory_files(format, path, context);
+  if (files.is_ok() && !files.value().note.empty()) notes.push_back(files.take().note);
+}
+
 Result<Files> files_of(const Format& format, const std::string& path, const OpenContext& context,
                        std::vector<std::string>& notes) {
   const HostStorage* const storage = storage_of(path, context.storages);
@@ -75,6 +84,10 @@ Result<Files> files_of(const Format& format, const std::string& path, const Open
   if (storage != nullptr) {
     return error(Code::kUnsupported, path, ": ", format.name, " needs a directory, and storage ",
                  storage->scheme(), " has none");
+  }
+  if (format.host != nullptr) {
+    note_left_out(format, path, context, notes);
+    return Files{path};
   }
   const bool may_be_missing = format.prefix || context.bad_files == BadFiles::kSkip;
   if (format.is_member == nullptr || (may_be_missing && !path_exists(path))) return Files{path};

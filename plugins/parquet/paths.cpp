@@ -3,20 +3,24 @@
 #include "paths.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
+#include <string_view>
 
 namespace dataline_parquet {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSuffixes[] = {".parquet", ".parq", ".pq"};
+constexpr std::string_view kSuffixes[] = {".parquet", ".parq", ".pq"};
 
-bool has_suffix(const std::string& name) {
-  return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](const char* suffix) {
-    const size_t length = std::strlen(suffix);
-    return name.size() > length && name.compare(name.size() - length, length, suffix) == 0;
+// The library's rule for names in directories (dl_format.suffixes; guide: Directories): suffixes ignore case, hidden names
+// and __MACOSX are left out. The library reports the other files.
+bool is_member(std::string_view name) {
+  if (name.front() == '.' || name == "__MACOSX") return false;
+  return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](std::string_view suffix) {
+    return name.size() > suffix.size() &&
+           std::equal(suffix.begin(), suffix.end(), name.end() - static_cast<std::ptrdiff_t>(suffix.size()),
+                      [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b + ('a' - 'A') : b); });
   });
 }
 
@@ -57,7 +61,7 @@ Failure files_of(const std::string& path, std::vector<std::string>& out) {
   size_t seen = 0;
   for (fs::directory_iterator at(path, fault), end; !fault && at != end; at.increment(fault), ++seen) {
     const std::string name = at->path().filename().string();
-    if (name[0] != '.' && has_suffix(name) && !at->is_directory()) names.push_back(name);
+    if (is_member(name) && !at->is_directory()) names.push_back(name);
   }
   if (fault) return failure(DL_ERR_IO, path, ": ", fault.message());
   if (names.empty()) {

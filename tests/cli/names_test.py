@@ -201,6 +201,9 @@ class Names(ShellTest):
         self.assertEqual(self.ok("cat", "tar:x.tar", "--field", "label"), struct.pack("<2q", 1, 2))
         [note] = self.left_out("tar:x.tar")
         self.assertIn("x.tar: left out: 4 hidden names (__MACOSX/a.cls, ._a.JPG, b/.cache/c.jpg, ...)", note)
+        self.write("two.tar", tar_of([("a.JPG", b"photo"), ("a.Seg.PNG", b"mask"), ("a.png", b"drawing")]))
+        for image in ("JPG", "jpg"):
+            self.assertEqual(self.ok("cat", f"tar:two.tar?image={image}", "--field", "image"), b"photo")
         self.write("only.tar", tar_of([("__MACOSX/a.jpg", b"x")]))
         self.fails(1, "info", "tar:only.tar", says=r"no samples.*1 hidden name \(__MACOSX/a\.jpg\)")
         self.write("x.npz", zip_of([("a.npy", npy_of(b"\x01")), ("B.NPY", npy_of(b"\x02")), ("__MACOSX/._a.npy", b"fork"), ("._a.npy", b"fork"),

@@ -171,7 +171,7 @@ TEST_F(DetectTest, ADirectoryOfClassFoldersIsAFolder) {
   dir_.write("c/labels.npy", npy_file("|u1", "(2,)", "ab"));
   EXPECT_EQ(format("c"), "npy") << "a file of a known format comes first";
   dir_.write("t/ant/notes.txt", "text");
-  EXPECT_THAT(format("t"), testing::HasSubstr("no files in this directory"));
+  EXPECT_THAT(format("t"), testing::HasSubstr("no files in this directory; it has 1 subdirectory (ant)"));
 }
 
 TEST_F(DetectTest, AListBesideClassFoldersDoesNotHideThem) {

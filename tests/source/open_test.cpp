@@ -61,6 +61,10 @@ TEST_F(OpenTest, ADirectoryIsItsFilesInNaturalOrder) {
   dir_.write("d/index.json", "{}");
   dir_.write("d/inner.npy/part-3.npy", letters_npy("!!"));
   SourceRef source = open("npy:" + dir_.path("d"));
+  EXPECT_THAT(
+      source->info().notes,
+      testing::ElementsAre(dir_.path("d") + ": left out: 1 file of another kind (index.json), 1 hidden name "
+                                            "(.hidden.npy), 1 subdirectory (inner.npy)"));
   EXPECT_EQ(source->info().format, "npy");
   EXPECT_EQ(source->info().uri, "npy:" + dir_.path("d"));
   EXPECT_EQ(rows("npy:" + dir_.path("d")), "abcdx");
@@ -272,14 +276,17 @@ TEST_F(OpenTest, ADirectoryWithoutFilesOfTheFormatSaysWhatItLookedFor) {
   dir_.write("d/readme.txt", "x");
   dir_.write("d/.a.npy", letters_npy("a"));
   expect_error(open_source("npy:" + dir_.path("d"), context_), Code::kEmpty,
-               {"no npy files (*.npy) among the 1"});
+               {"no npy files (*.npy) among the 1 in this directory; it has 1 file of another kind "
+                "(readme.txt), 1 hidden "
+                "name (.a.npy)"});
   expect_error(open_source("tokens:" + dir_.path("d"), context_), Code::kEmpty,
                {"no tokens files (*.bin, *.npy)"});
   expect_error(open_source("idx:" + dir_.path("d"), context_), Code::kEmpty, {"no idx files"});
   fs::create_directory(dir_.path("empty"));
   expect_error(open_source("raw:" + dir_.path("empty") + "?dtype=u8", context_), Code::kEmpty,
                {"no raw files"});
-  expect_error(open_source(dir_.path("empty"), context_), Code::kEmpty, {"no files in this directory"});
+  expect_error(open_source(dir_.path("empty"), context_), Code::kEmpty,
+               {"no files in this directory; the directory is empty"});
 }
 
 TEST_F(OpenTest, AShardThatIsNoFileIsAnErrorNotALoss) {

@@ -240,6 +240,18 @@ def directory_of(tmp_path: Path, files: int = 11, rows: int = 30) -> Path:
     return folder
 
 
+def test_a_directory_follows_the_rule_of_all_formats(tmp_path: Path, parquet: dataline.Extensions) -> None:
+    folder = directory_of(tmp_path, files=1, rows=2)
+    pq.write_table(pa.table({"x": pa.array([2], pa.int64()), "t": pa.array(["2"])}), folder / "PART-7.PARQUET")
+    (folder / "__MACOSX").mkdir()
+    (folder / "README").write_bytes(b"x")
+    dataset = dataline.open(f"parquet:{folder}", extensions=parquet)
+    assert len(dataset) == 3
+    assert [note for note in dataset.notes if "left out" in note] == [
+        f"{folder}: left out: 2 files of other kinds (README, _SUCCESS), 1 hidden name (.hidden.parquet)"
+    ]
+
+
 def test_a_directory_is_its_files_in_natural_order(tmp_path: Path, parquet: dataline.Extensions) -> None:
     folder = directory_of(tmp_path)
     assert [int(row["x"]) for row in rows_of(f"parquet:{folder}", parquet)] == list(range(330))

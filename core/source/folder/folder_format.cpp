@@ -19,7 +19,7 @@ constexpr KeySpec kAllowEmpty{"allow_empty", "true|false", "false",
 constexpr std::string_view kLabelsDoc =
     "the class folders, in the order of their names; none: no labels, files in any depth; or a list of paths "
     "in the folder and labels, a .csv (two columns, or a header line with path and label) or a .jsonl "
-    "({\"path\": ..., \"label\": ...}): integers, or names, which become classes in sorted order";
+    "({\"path\": ..., \"label\": ...}): whole numbers from 0, or names, which become classes in sorted order";
 constexpr std::string_view kExtensionsDoc =
     "which files to read, as in jpg,png; not with labels=FILE; "
     "default: jpg jpeg png ppm bmp pgm tif tiff webp";
@@ -53,12 +53,9 @@ Status read_extensions_key(const Uri& uri, FolderOptions& options) {
   if (key == nullptr) return Status::ok();
   options.extensions.clear();
   for (std::string_view part : split(key->value, ',')) {
-    std::string extension(part.starts_with('.') ? part.substr(1) : part);
+    const std::string extension = lower_case(part.starts_with('.') ? part.substr(1) : part);
     if (extension.empty() || extension.find('/') != std::string::npos) {
       return uri_error(key->value_column, "extensions=", key->value, ": expected a list as in jpg,png");
-    }
-    for (char& c : extension) {
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
     }
     options.extensions.push_back(concat(".", extension));
   }

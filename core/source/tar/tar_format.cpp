@@ -28,7 +28,7 @@ Result<OpenOne> configure_tar(const Uri& uri) {
   DL_ASSIGN_OR_RETURN(const bool optional, uri_is(uri, kEnd, "optional"));
   DL_ASSIGN_OR_RETURN(const bool cut, uri_is(uri, kEnd, "cut"));
   options.end = cut ? TarEnd::kCut : optional ? TarEnd::kOptional : TarEnd::kRequired;
-  if (const UriKey* image = uri.find("image")) options.image = image->value;
+  if (const UriKey* image = uri.find("image")) options.image = lower_case(image->value);  // as extensions are
   DL_ASSIGN_OR_RETURN(options.fields, uri_names(uri, "fields"));
   return OpenOne([options](const std::string& path, const OpenContext& context) {
     return open_tar(path, options, context);

@@ -48,14 +48,17 @@ TEST(Folder, FieldsAreRaggedBytesAndALabel) {
   EXPECT_EQ(samples_of(*narrow), kPets);
 }
 
-TEST(Folder, DirectoriesAreSortedByTheirWholePathAndHiddenFilesCount) {
+TEST(Folder, DirectoriesAreSortedByTheirWholePathAndHiddenNamesAreLeftOut) {
   TempDir dir;
   // '-' and '.' come before '/', so that "a-b" and "a.b" stand between "a" and what is below it.
   write_files(dir, {"p/c/a/1.jpg", "p/c/a-b/2.jpg", "p/c/a.b/3.jpg", "p/c/z.jpg", "p/c/.hidden.jpg",
                     "p/c/.jpg", "p/c/.d/4.jpg", "p/c/A.jpg", "p/c/a/b/5.jpg", "p/.e/6.jpg"});
-  EXPECT_THAT(samples_of(*open_at(dir, "p").take(), "bytes of p/"),
-              ElementsAre(".e/6.jpg 0", "c/.hidden.jpg 1", "c/.jpg 1", "c/A.jpg 1", "c/z.jpg 1",
-                          "c/.d/4.jpg 1", "c/a/1.jpg 1", "c/a-b/2.jpg 1", "c/a.b/3.jpg 1", "c/a/b/5.jpg 1"));
+  SourceRef source = open_at(dir, "p").take();
+  EXPECT_THAT(samples_of(*source, "bytes of p/"),
+              ElementsAre("c/A.jpg 0", "c/z.jpg 0", "c/a/1.jpg 0", "c/a-b/2.jpg 0", "c/a.b/3.jpg 0",
+                          "c/a/b/5.jpg 0"));
+  EXPECT_THAT(source->info().notes,
+              ElementsAre(dir.path("p") + ": left out: 4 hidden names (.e, c/.d, ...)"));
 }
 
 TEST(Folder, ExtensionsAreTorchvisionsWhateverTheirCase) {
@@ -67,7 +70,9 @@ TEST(Folder, ExtensionsAreTorchvisionsWhateverTheirCase) {
   SourceRef source = open_at(dir, "p").take();
   EXPECT_THAT(samples_of(*source), ElementsAre("a.JPG 0", "b.jpeg 0", "c.PnG 0", "d.ppm 0", "e.bmp 0",
                                                "f.pgm 0", "g.tif 0", "h.TIFF 0", "i.webp 0"));
-  EXPECT_THAT(source->info().notes, ElementsAre("3 files are .bmp, .tif, .tiff: decode does not read these"));
+  EXPECT_THAT(source->info().notes,
+              ElementsAre(dir.path("p") + ": left out: 6 files of other kinds (c/j.gif, ...)",
+                          "3 files are .bmp, .tif, .tiff: decode does not read these"));
   EXPECT_THAT(samples_of(*open_at(dir, "p?extensions=.GIF,jpg.txt").take()),
               ElementsAre("j.gif 0", "k.jpg.txt 0"));
 }

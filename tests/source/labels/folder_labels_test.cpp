@@ -20,10 +20,10 @@ Result<SourceRef> open_list(const TempDir& dir, const std::string& file, const s
 TEST(FolderLabels, ACsvGivesOrderAndNumbers) {
   TempDir dir;
   write_pets(dir);
-  dir.write("l.csv", "dog/b.png,7\ncat/x/2.JPG,-3\ndog/a.jpg,9223372036854775807\n");
+  dir.write("l.csv", "dog/b.png,7\ncat/x/2.JPG,0003\ndog/a.jpg,9223372036854775807\n");
   SourceRef source = open_list(dir, "l.csv").take();
   EXPECT_THAT(samples_of(*source),
-              ElementsAre("dog/b.png 7", "cat/x/2.JPG -3", "dog/a.jpg 9223372036854775807"));
+              ElementsAre("dog/b.png 7", "cat/x/2.JPG 3", "dog/a.jpg 9223372036854775807"));
   EXPECT_EQ(source->classes(), nullptr);
 }
 

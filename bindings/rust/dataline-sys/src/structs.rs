@@ -754,7 +754,10 @@ structs! {
         doc: *const c_char,
         /// \[key_count\]; NULL for none
         keys: *const dl_format_key,
-        /// of file names, separated by spaces: ".wav .flac"; NULL for none
+        /// Suffixes of file names, separated by spaces: ".wav .flac"; NULL for none. They ignore case. `open`
+        /// receives the path of a directory as it is. It must read the files with these suffixes, and leave
+        /// out hidden names (".x") and __MACOSX; the library adds a note (dl_dataset_note) about the other
+        /// files.
         suffixes: *const c_char,
         context: *mut c_void,
         /// DL_SNIFF_*, from the first bytes of a file (up to 512) and its size. May be NULL.
