@@ -160,7 +160,7 @@ class Names(ShellTest):
     def test_raw_never_reads_a_readme(self):
         for name in ("README", "MD5SUMS", "readme.md", "notes.txt"):
             self.put(f"d/{name}", b"1234")
-        self.fails(1, "info", "raw:d?dtype=u8", says=r"d: no raw files \(.*\) in this directory; it has 4 files of other kinds \(MD5SUMS, README, notes.txt")
+        self.fails(1, "info", "raw:d?dtype=u8", says=r"d: no raw files \(.*\) among the 4 in this directory; it has 4 files of other kinds \(MD5SUMS, README, notes.txt")
         self.put("d/a.u8", b"\x07")
         self.put("d/b.U8", b"\x08")
         self.assertEqual(self.ok("cat", "raw:d?dtype=u8"), b"\x07\x08")
@@ -190,7 +190,7 @@ class Names(ShellTest):
                 self.assertEqual(json.loads(self.ok("info", uri, "--json"))["classes"], classes)
                 [note] = self.left_out(uri)
                 self.assertIn("set: left out: 2 files of other kinds (LICENSE, cat/notes.txt), 5 hidden names (", note)
-        self.fails(1, "info", "folder:set?extensions=gif", says="class cat, dog; left out: ")
+        self.fails(1, "info", "folder:set?extensions=gif", says="class cat, dog; .*; left out: ")
 
     def test_members_of_archives_follow_the_rule(self):
         members = [("__MACOSX/a.cls", b"x"), ("a.JPG", b"jpeg"), ("._a.JPG", b"fork"), ("./a.cls", b"1"), ("b/.cache/c.jpg", b"no"), ("b/c.jpg", b"second"),

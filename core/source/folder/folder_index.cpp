@@ -55,7 +55,7 @@ Status check_classes(const std::string& root, const FolderOptions& options, cons
   if (empty == 0 || options.allow_empty) return Status::ok();
   if (empty > kMaxNamed) names += concat(" and ", empty - kMaxNamed, " more");
   return error(Code::kEmpty, root, ": no file with an accepted extension (", extension_list(options),
-               ") in class ", names, left_out, "; allow_empty=true accepts that");
+               ") in class ", names, "; allow_empty=true accepts that", left_out);
 }
 
 Status check_not_empty(const std::string& root, const FolderOptions& options, const FolderIndex& index,

@@ -11,7 +11,7 @@ Status read_label(JsonReader& json, std::string& label, bool& is_text) {
   std::string_view number;
   bool whole = false;
   if (std::string_view("-0123456789").find(json.peek()) == std::string_view::npos) {
-    return json.expected("a label: a number or a name in quotes");
+    return json.expected("a label: an integer or a name in quotes");
   }
   DL_RETURN_IF_ERROR(json.read_number(number, whole));
   label = number;

@@ -114,7 +114,7 @@ TEST(FolderLabels, EveryPrefixAndFlippedBitIsAnErrorOrAList) {
   write_pets(dir);
   const std::string lists[] = {
       "path,label\r\n\"dog/a.jpg\",\"x\"\ncat/1.jpeg,y\n",
-      "{\"path\":\"dog/a.jpg\",\"label\":1}\n{\"label\":-2,\"x\":[1e3],\"path\":\"cat\\u002f1.jpeg\"}\n"};
+      "{\"path\":\"dog/a.jpg\",\"label\":1}\n{\"label\":22,\"x\":[1e3],\"path\":\"cat\\u002f1.jpeg\"}\n"};
   for (const std::string& list : lists) {
     const std::string name = list[0] == '{' ? "l.jsonl" : "l.csv";
     int64_t opened = 0;
@@ -309,10 +309,15 @@ TEST(FolderLabels, EveryBadListIsNamedByItsLine) {
        {"line 1: byte 9: expected a string, got '3'"}},
       {"label a fraction",
        "l.jsonl",
-       json("1.0}"),
+       json("1.5}"),
        Code::kCorrupt,
-       {"label '1.0': expected an integer or a name in quotes"}},
-      {"label with exponent", "l.jsonl", json("1e0}"), Code::kCorrupt, {"label '1e0': expected an integer"}},
+       {"line 1: label '1.5': expected a whole number from 0, or a name"}},
+      {"label with exponent",
+       "l.jsonl",
+       json("1e-1}"),
+       Code::kCorrupt,
+       {"line 1: label '1e-1': expected a whole"}},
+      {"label below 0", "l.jsonl", json("-1}"), Code::kOutOfRange, {"line 1: label '-1': expected a whole"}},
       {"label null",
        "l.jsonl",
        json("null}"),

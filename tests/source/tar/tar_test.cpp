@@ -171,8 +171,8 @@ TEST_F(TarTest, ASecondImageOfASampleSaysHowToChoose) {
 
 TEST_F(TarTest, BadLabelsFailAloneNamingMemberAndOffset) {
   std::string archive;
-  const std::vector<std::string> labels = {"3",        "",   "x",  "1.5", "99999999999999999999",
-                                           "256",      "-1", "+1", "1 2", std::string(80, '1'),
+  const std::vector<std::string> labels = {"3",        "",   "x",   "1.5", "99999999999999999999",
+                                           "256",      "-1", "1.0", "1 2", std::string(80, '1'),
                                            "\t255\r\n"};
   for (size_t i = 0; i < labels.size(); ++i) archive += tar_member(std::to_string(i) + ".cls", labels[i]);
   archive += tar_end();
