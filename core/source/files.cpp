@@ -83,7 +83,7 @@ Result<DirectoryNames> list_directory(const std::string& directory) {
 
 std::string DirectoryNames::text() const {
   LeftOut all;
-  for (const std::string& name : files) all.add(LeftOut::Kind::kOther, name);
+  for (const std::string& name : files) all.add(LeftOut::Kind::kFile, name);
   for (const std::string& name : hidden) all.add(LeftOut::Kind::kHidden, name);
   for (const std::string& name : directories) all.add(LeftOut::Kind::kDirectory, name);
   return all.count() == 0 ? "the directory is empty" : concat("it has ", all.text());

@@ -28,7 +28,7 @@ struct DirectoryNames {
   std::vector<std::string> directories;
   std::vector<std::string> hidden;  // files and subdirectories
 
-  // All of them, for the error that none is of the wanted kind: "it has 1 file of another kind (README)".
+  // All of them, for the error that none is of the wanted kind: "it has 1 file (README)".
   std::string text() const;
 };
 Result<DirectoryNames> list_directory(const std::string& directory);

@@ -15,6 +15,7 @@ struct LeftOutWords {
   std::string_view one, several;
 };
 constexpr LeftOutWords kLeftOutWords[] = {{" file of another kind", " files of other kinds"},
+                                          {" file", " files"},
                                           {" hidden name", " hidden names"},
                                           {" subdirectory", " subdirectories"}};
 

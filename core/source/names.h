@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,7 +33,7 @@ std::string_view without_suffix(std::string_view name, std::string_view suffix);
 // What was left out, for one note: how many names of each kind, and the first ones in the order of add().
 class LeftOut {
  public:
-  enum class Kind : uint8_t { kOther, kHidden, kDirectory };
+  enum class Kind : uint8_t { kOther, kFile, kHidden, kDirectory };
 
   void add(Kind kind, std::string_view name, int64_t count = 1);
   int64_t count() const;
@@ -44,7 +45,7 @@ class LeftOut {
     int64_t count = 0;
     std::vector<std::string> first;
   };
-  Names names_[3];
+  std::array<Names, 4> names_;
 };
 
 }  // namespace dataline

@@ -160,7 +160,7 @@ class Names(ShellTest):
     def test_raw_never_reads_a_readme(self):
         for name in ("README", "MD5SUMS", "readme.md", "notes.txt"):
             self.put(f"d/{name}", b"1234")
-        self.fails(1, "info", "raw:d?dtype=u8", says=r"d: no raw files \(.*\) among the 4 in this directory; it has 4 files of other kinds \(MD5SUMS, README, notes.txt")
+        self.fails(1, "info", "raw:d?dtype=u8", says=r"d: no raw files \(.*\) among the 4 in this directory; it has 4 files \(MD5SUMS, README, notes.txt")
         self.put("d/a.u8", b"\x07")
         self.put("d/b.U8", b"\x08")
         self.assertEqual(self.ok("cat", "raw:d?dtype=u8"), b"\x07\x08")
@@ -172,7 +172,7 @@ class Names(ShellTest):
         self.put("d/.a.csv", b"x\n1\n")
         self.put("d/README", b"")
         self.put("d/train/b.csv", b"x\n1\n")
-        self.fails(1, "info", "csv:d", says=r"d: no csv files \(\*\.csv, .*it has 1 file of another kind \(README\), 1 hidden name "
+        self.fails(1, "info", "csv:d", says=r"d: no csv files \(\*\.csv, .*it has 1 file \(README\), 1 hidden name "
                                             r"\(\.a\.csv\), 1 subdirectory \(train\)")
         os.makedirs(self.path("hidden/.x"))
         self.put("hidden/._a.npy", b"")

@@ -276,9 +276,8 @@ TEST_F(OpenTest, ADirectoryWithoutFilesOfTheFormatSaysWhatItLookedFor) {
   dir_.write("d/readme.txt", "x");
   dir_.write("d/.a.npy", letters_npy("a"));
   expect_error(open_source("npy:" + dir_.path("d"), context_), Code::kEmpty,
-               {"no npy files (*.npy) among the 1 in this directory; it has 1 file of another kind "
-                "(readme.txt), 1 hidden "
-                "name (.a.npy)"});
+               {"no npy files (*.npy) among the 1 in this directory; it has 1 file (readme.txt), "
+                "1 hidden name (.a.npy)"});
   expect_error(open_source("tokens:" + dir_.path("d"), context_), Code::kEmpty,
                {"no tokens files (*.bin, *.npy)"});
   expect_error(open_source("idx:" + dir_.path("d"), context_), Code::kEmpty, {"no idx files"});
