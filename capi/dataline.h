@@ -670,7 +670,9 @@ DL_API const dl_view* dl_dataset_fields(const dl_dataset* dataset, int32_t* coun
 DL_API const char* dl_dataset_format(const dl_dataset* dataset); /* "idx", "zip", "arrays", ... */
 DL_API const char* dl_dataset_uri(const dl_dataset* dataset);    /* as given to open, or "" */
 DL_API int32_t dl_dataset_note_count(const dl_dataset* dataset); /* of dl_dataset_note */
-DL_API const char* dl_dataset_note(const dl_dataset* dataset, int32_t index); /* a remark for the user */
+/* A remark for the user. One that begins with "left out: " names a file, or bytes of one, that are not in the dataset (bad_files=skip);
+ * with "damaged: ", a file or a set that is not what was written. */
+DL_API const char* dl_dataset_note(const dl_dataset* dataset, int32_t index);
 /* Class names, indexed by label (a folder's class directories, in order). The count is 0 where the dataset has none.
  * Composed datasets take those of their first part that has any. A name is UTF-8, or the raw bytes of a directory's name
  * that is not; it lives as long as the dataset. dl_dataset_class_name is "" out of range. */

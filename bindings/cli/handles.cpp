@@ -88,6 +88,15 @@ const char* option_type(const dl_option_info& option) {
   }
 }
 
+std::vector<std::string> losses_of(const dl_dataset* dataset) {
+  std::vector<std::string> out;
+  for (int32_t i = 0; i < dl_dataset_note_count(dataset); ++i) {
+    const std::string_view note = dl_dataset_note(dataset, i);
+    if (note.starts_with("left out: ") || note.starts_with("damaged: ")) out.emplace_back(note);
+  }
+  return out;
+}
+
 bool is_array_option(const dl_option_info& option) {
   return option.type == DL_OPTION_INDICES || option.type == DL_OPTION_WEIGHTS ||
          option.type == DL_OPTION_LENGTHS;

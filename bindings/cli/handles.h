@@ -52,6 +52,9 @@ struct FormatRow {
 std::vector<FormatRow> format_table(const dl_extensions* extensions);
 std::vector<dl_storage> storage_table(const dl_extensions* extensions);
 
+// The notes on what a dataset lacks: files that were left out, and files that are damaged (dl_dataset_note).
+std::vector<std::string> losses_of(const dl_dataset* dataset);
+
 // With these plug-ins loaded; null without any. Throws Failure.
 Extensions load_plugins(const std::vector<std::string>& plugins);
 

@@ -1,7 +1,8 @@
 // `dataline recover`: what can be read of a damaged set, as a new one; and what is lost.
 //
-// Files that cannot be opened are left out (bad_files=skip), files that are cut are read up to there (the keys end=cut and
-// partial=ignore of formats that have them), bad samples are left out by the loader.
+// Files that cannot be opened, or are not what their checksum says, are left out (bad_files=skip, checksums=files); files that are cut or
+// damaged are read as far as their format shows what is whole (the keys end=cut, partial=ignore and damage=skip of formats that have
+// them); bad samples are left out by the loader.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ namespace {
 
 // The URI with the keys that make its format read what is cut; those that it has stay.
 std::string lenient(const std::string& uri, const dl_extensions* extensions) {
-  constexpr std::string_view kKeys[][2] = {{"end", "cut"}, {"partial", "ignore"}};
+  constexpr std::string_view kKeys[][2] = {{"end", "cut"}, {"partial", "ignore"}, {"damage", "skip"}};
   const std::string scheme = uri.substr(0, uri.find(':'));
   std::string out = uri;
   for (const FormatRow& row : format_table(extensions)) {
@@ -40,30 +41,20 @@ std::string lenient(const std::string& uri, const dl_extensions* extensions) {
   return out;
 }
 
-// The notes on files that were left out, whole or from where they are cut.
-std::vector<std::string> lost_files(const dl_dataset* dataset) {
-  std::vector<std::string> out;
-  for (int32_t i = 0; i < dl_dataset_note_count(dataset); ++i) {
-    const std::string_view note = dl_dataset_note(dataset, i);
-    if (note.starts_with("left out: ") || note.find(": cut: ") != std::string_view::npos)
-      out.emplace_back(note);
-  }
-  return out;
-}
-
 }  // namespace
 
 int run_recover(const Request& request, const Interrupts& interrupts) {
   Progress progress(standard_output_is_terminal());
   Job job(request, interrupts, progress);
   if (request.option("bad_files").empty()) job.set("bad_files", "skip");
+  if (request.option("checksums").empty()) job.set("checksums", "files");
   job.set_uri(lenient(request.uri(), request.extensions.get()));
   const Dataset dataset = job.open();
   job.one_at_a_time_if_ragged(request, dataset.get());
   const Loader loader = job.create(dataset.get());
   SetWriter set("recover", request, interrupts, progress, job, true);
   set.write(dataset.get(), loader.get());
-  const std::vector<std::string> lost = lost_files(dataset.get());
+  const std::vector<std::string> lost = losses_of(dataset.get());
   std::string text;
   Json json;
   json.begin_object().key("lost").begin_array();

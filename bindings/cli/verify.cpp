@@ -1,7 +1,8 @@
 // `dataline verify`: reads every sample once, and names each that cannot be read.
 //
 // The loader reads with on_error=raise: a bad sample is an error of its step, which is then delivered without it. Nothing is
-// replaced, so each sample is read once, good or bad.
+// replaced, so each sample is read once, good or bad. Files are compared with their checksums (checksums=files); the samples of one that
+// differs are bad, and keep their indices (bad_files=keep).
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bindings/cli/clock.h"
 #include "bindings/cli/commands.h"
@@ -56,7 +58,8 @@ class Verify {
     if (good_file_) check_file_target(*good_file_);
     open();
     JobLine line("verify", job_, loader_.get());
-    json_.begin_object().key("bad_samples").begin_array();
+    tell_damage();
+    json_.key("bad_samples").begin_array();
     const Clock::time_point begin = Clock::now();
     pump(line);
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -66,6 +69,8 @@ class Verify {
 
  private:
   void open() {
+    if (request_.option("checksums").empty()) job_.set("checksums", "files");
+    if (request_.option("bad_files").empty()) job_.set("bad_files", "keep");
     dataset_ = job_.open();
     for (const dl_view& field : Views(dataset_.get())) {
       const bool bytes = field.kind == DL_KIND_RAGGED && field.dtype == DL_DTYPE_U8;
@@ -76,6 +81,18 @@ class Verify {
     loader_ = job_.create(dataset_.get());
     if (dl_loader_part_count(loader_.get()) > 0)
       throw Failure{.message = "a mix draws from its parts, some samples not at all: verify each part"};
+  }
+
+  void tell_damage() {
+    const std::vector<std::string> lines = losses_of(dataset_.get());
+    damaged_ = std::ssize(lines);
+    json_.begin_object().key("damaged").begin_array();
+    for (const std::string& line : lines) {
+      json_.value(line);
+      if (!json_wanted_) output_.append(without_controls(line) + "\n");
+    }
+    json_.end_array();
+    output_.flush();
   }
 
   void pump(JobLine& line) {
@@ -129,14 +146,30 @@ class Verify {
         json_.key("message").value(bad.message).end_object();
         continue;
       }
-      progress_.clear();
-      output_.append("sample " + std::to_string(bad.index) + ": " + without_controls(bad.message) + "\n");
-      output_.flush();
+      if (bad.message == run_.message && bad.index == run_.last + 1) {
+        ++run_.last;
+        continue;
+      }
+      tell_run();
+      run_ = {bad.message, bad.index, bad.index};
     }
+  }
+
+  // Neighbouring samples that are bad for the same cause: those of a damaged file.
+  void tell_run() {
+    if (run_.message.empty()) return;
+    progress_.clear();
+    const bool one = run_.first == run_.last;
+    output_.append((one ? "sample " : "samples ") + std::to_string(run_.first) +
+                   (one ? "" : " to " + std::to_string(run_.last)) + ": " + without_controls(run_.message) +
+                   "\n");
+    output_.flush();
+    run_ = {};
   }
 
   // Status 1 says that something is bad, after all of it was told.
   int finish(double seconds) {
+    tell_run();
     const int64_t read = good_ + bad_, bytes = stats().bytes;
     if (json_wanted_) {
       json_.end_array().key("uri").value(request_.uri()).key("samples").value(read);
@@ -145,13 +178,15 @@ class Verify {
     } else if (!interrupts_.came()) {
       output_.append(grouped(read) + (read == 1 ? " sample, " : " samples, ") +
                      bytes_text(static_cast<double>(bytes)) + " read, " +
-                     (bad_ == 0 ? "none" : grouped(bad_)) + " bad\n");
+                     (bad_ == 0 ? "none" : grouped(bad_)) + " bad" +
+                     (damaged_ == 0 ? "" : ", the set is damaged") + "\n");
     }
     output_.flush();
     if (output_.state() == Output::State::kFailed) throw system_failure("standard output", output_.error());
     if (interrupts_.came()) throw Interrupted{interrupts_.signal()};
     if (good_file_) write_file(*good_file_, indices_, "the good indices were not saved");
-    if (bad_ == 0) return 0;
+    if (bad_ == 0 && damaged_ == 0) return 0;
+    if (bad_ == 0) throw Failure{.message = "the set is damaged", .code = "DL_ERR_CORRUPT"};
     throw Failure{.message = grouped(bad_) + " of " + grouped(read) +
                              (bad_ == 1 ? " samples is bad" : " samples are bad"),
                   .code = "DL_ERR_BAD_SAMPLE"};
@@ -167,7 +202,12 @@ class Verify {
   Json json_;
   Dataset dataset_;
   Loader loader_;
-  int64_t good_ = 0, bad_ = 0;
+  int64_t good_ = 0, bad_ = 0, damaged_ = 0;
+  struct BadRun {
+    std::string message;  // empty: none
+    int64_t first = 0, last = 0;
+  };
+  BadRun run_;           // not told yet
   std::string indices_;  // of good samples, one a line
 };
 

@@ -159,6 +159,7 @@ OpenContext context_with(const Options& options, std::shared_ptr<HostMemory> mem
                       .io = io_mode(options),
                       .fault_guard = options.integer(Option::kFaultGuard) != 0,
                       .bad_files = static_cast<BadFiles>(options.integer(Option::kBadFiles)),
+                      .checksums = static_cast<Checksums>(options.integer(Option::kChecksums)),
                       .cancel = options.cancel,
                       .log = options.log,
                       .storages = {},

@@ -38,6 +38,7 @@ Result<MappedFile> MappedFile::open_unloaded(const std::string& path, const Open
   if (!file.fd_) return file_error(path, errno);
   DL_ASSIGN_OR_RETURN(file.at_open_, facts_of(file.fd_.get(), path));
   if (!file.at_open_.is_file) return not_a_file_error(path, file.at_open_.mode);
+  file.at_open_.bytes = std::min(file.at_open_.bytes, context.max_file_bytes);
   file.bytes_ = file.at_open_.bytes;
   file.io_ = context.io == IoMode::kMemory ? IoMode::kPread : context.io;
   if (context.io != IoMode::kMemory) file.read_ahead_bytes_ = read_ahead_bytes(file.at_open_.device);

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,15 +36,23 @@ class Options;
 
 enum class IoMode : int32_t { kAuto = 0, kMmap = 1, kPread = 2, kMemory = 3 };
 
-// The context every reader is opened with.
-// What is done with a file of a set of several that cannot be opened; kSkip: the others are the set.
-enum class BadFiles : int32_t { kError, kSkip };
+// What is done with a file of a set of several that cannot be opened, or is not what its checksum says; kSkip: the others are the set;
+// kKeep: its samples are bad ones, where it is known how many they are.
+enum class BadFiles : int32_t { kError, kSkip, kKeep };
 
+// Which checksums are compared: those that a format has for what it reads, when it reads it; kFiles: also those of whole files, when
+// they are opened.
+enum class Checksums : int32_t { kRecords, kFiles };
+
+// The context every reader is opened with.
 struct OpenContext {
   std::shared_ptr<HostMemory> memory;  // never null
   IoMode io = IoMode::kAuto;
   bool fault_guard = false;  // guard mappings against SIGBUS
   BadFiles bad_files = BadFiles::kError;
+  Checksums checksums = Checksums::kRecords;
+  // What follows these first bytes of a file is not looked at, as if it had been appended after the open.
+  int64_t max_file_bytes = std::numeric_limits<int64_t>::max();
   CancelTokenRef cancel;  // may be null
   Log log;
   std::vector<HostStorageRef> storages = {};  // for paths with a scheme of their own

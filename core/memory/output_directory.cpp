@@ -17,6 +17,11 @@ Status exists_error(const std::string& path) {
                ": exists; what is there is never written over: remove it, or choose another name");
 }
 
+Status not_ours_error(const std::string& partial) {
+  return error(Code::kWrongState, partial,
+               ": is no directory, so no writer made it: move it away, or choose another name");
+}
+
 Status busy_error(const std::string& partial) {
   return error(Code::kWrongState, partial, ": another process is writing this set");
 }
@@ -40,7 +45,7 @@ int rename_to_new(const std::string& from, const std::string& to) {
 
 Result<AppendFile> AppendFile::open(const std::string& path, int64_t keep) {
   Descriptor descriptor(retry_interrupted(
-      [&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666); }));
+      [&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666); }));
   if (!descriptor || retry_interrupted([&] { return ::ftruncate(descriptor.get(), keep); }) != 0)
     return file_error(path, errno);
   return AppendFile(path, std::move(descriptor));
@@ -61,7 +66,10 @@ Result<OutputDirectory> OutputDirectory::open(const std::string& path) {
   } else if (errno != EEXIST) {
     return file_error(out.partial_, errno);
   }
-  out.descriptor_ = Descriptor::open(out.partial_, kDirectoryFlags);
+  struct ::stat found;
+  if (::lstat(out.partial_.c_str(), &found) == 0 && !S_ISDIR(found.st_mode))
+    return not_ours_error(out.partial_);
+  out.descriptor_ = Descriptor::open(out.partial_, kDirectoryFlags | O_NOFOLLOW);
   if (!out.descriptor_) return file_error(out.partial_, errno);
   if (retry_interrupted([&] { return ::flock(out.descriptor_.get(), LOCK_EX | LOCK_NB); }) != 0) {
     // File systems without locks answer ENOLCK or EOPNOTSUPP: there the user has to see to it.
@@ -83,6 +91,12 @@ Result<std::vector<std::string>> OutputDirectory::names() const {
   for (DirectoryEntry entry; listing.next(entry);) out.push_back(entry.name);
   if (listing.failure() != 0) return file_error(partial_, listing.failure());
   return out;
+}
+
+Result<bool> OutputDirectory::is_plain_file(const std::string& name) const {
+  struct ::stat found;
+  if (::lstat(path_of(name).c_str(), &found) != 0) return file_error(path_of(name), errno);
+  return S_ISREG(found.st_mode);
 }
 
 Status OutputDirectory::remove(const std::string& name) const {

@@ -2,7 +2,8 @@
 // PATH at the end. What is in it already, from a process that was killed, is there to go on with.
 //
 // Threads: externally synchronized. Processes: the directory is locked until it is closed; a second one gets kWrongState.
-// Failure: file.h's codes with the path. kWrongState: PATH exists already, or another process fills it.
+// Failure: file.h's codes with the path. kWrongState: PATH exists already, or PATH.partial is no directory (a link to one is none), or
+// another process fills it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +21,7 @@ namespace dataline {
 // A file that only grows, each append durable when it returns.
 class AppendFile {
  public:
-  // Makes the file, or cuts it to its first `keep` bytes.
+  // Makes the file, or cuts it to its first `keep` bytes. A link is an error, and is not followed.
   static Result<AppendFile> open(const std::string& path, int64_t keep);
   Status append(Bytes bytes);
 
@@ -34,15 +35,17 @@ class AppendFile {
 
 class OutputDirectory {
  public:
-  // Makes PATH.partial, or takes the one that is there.
+  // Makes PATH.partial, or takes the directory that is there; whether a writer made it, its content shows (core/write/resume.h).
   static Result<OutputDirectory> open(const std::string& path);
 
   // Where files are written until publish().
   std::string path_of(const std::string& name) const { return partial_ + "/" + name; }
   const std::string& path() const { return path_; }
   const std::string& partial() const { return partial_; }
-  // The names in it.
+  // The names in it; not that of the lock.
   Result<std::vector<std::string>> names() const;
+  // Whether the entry of this name, which is there, is a regular file itself: no link to one, no directory.
+  Result<bool> is_plain_file(const std::string& name) const;
   Status remove(const std::string& name) const;
   // Makes a new entry of the directory durable.
   Status sync() const;

@@ -43,6 +43,10 @@ struct Format {
                                std::span<const Format* const> known) = nullptr;
   bool ranges = false;  // {000..127} in a path stands for 128 files
   bool prefix = false;  // a path may be what the names of several files begin with
+  // Whether each record is compared with a checksum of its own when it is read. Null: none is.
+  bool (*proves_records)(const Uri& uri) = nullptr;
+  // checksums=files: compares what the file itself states of its bytes and the opener does not compare. Null: nothing.
+  Status (*check_sums)(const std::string& path, const OpenContext& context) = nullptr;
   bool infers =
       false;  // each file's fields are inferred from its records where the key `fields` does not declare them
 

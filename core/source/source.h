@@ -103,6 +103,13 @@ struct SourceInfo {
   std::vector<std::string> notes;  // for the user: "dtype u16 assumed", "Fortran order: slower"
 };
 
+// Notes on what a dataset lacks: a file that was left out of it, and one whose bytes are not what was written. No limit on how many notes
+// are kept applies to them.
+constexpr std::string_view kLeftOut = "left out: ", kDamaged = "damaged: ";
+inline bool is_loss(std::string_view note) {
+  return note.starts_with(kLeftOut) || note.starts_with(kDamaged);
+}
+
 // Where a record is stored, for messages about a bad sample.
 struct Place {
   std::string path;  // of the file; empty where there is none

@@ -2,9 +2,7 @@
 #include "core/write/manifest.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
-#include <optional>
 
 #include "core/base/text.h"
 #include "core/source/files.h"
@@ -103,30 +101,6 @@ Status read_head(JsonReader& json, std::string_view line, HeadText& out) {
   });
 }
 
-Status read_crc(JsonReader& json, uint32_t& out) {
-  std::string text;
-  DL_RETURN_IF_ERROR(json.read_string(text));
-  uint32_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, failure] = std::from_chars(text.data(), end, value, 16);
-  if (text.size() != 8 || at != end || failure != std::errc())
-    return json.refuse("\"crc32c\": expected eight hex digits");
-  out = value;
-  return Status::ok();
-}
-
-Status read_shard(JsonReader& json, ManifestShard& out, bool& is_shard) {
-  return json.each_member([&](const std::string& key) -> Status {
-    if (key == "shard") is_shard = true;
-    if (key == "shard") return json.read_string(out.name);
-    if (key == "samples") return json.read_count(out.samples);
-    if (key == "bytes") return json.read_count(out.bytes);
-    if (key == "crc32c") return read_crc(json, out.crc32c);
-    if (key == "position") return json.read_string(out.position);
-    return json.skip_value();
-  });
-}
-
 }  // namespace
 
 std::string head_line(const ManifestHead& head) {
@@ -150,31 +124,6 @@ std::string shard_name(int64_t number, std::string_view suffix) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "part-%05lld", static_cast<long long>(number));
   return std::string(digits) + std::string(suffix);
-}
-
-Result<Manifest> parse_manifest(const std::string& path, std::string_view text) {
-  Manifest out;
-  size_t at = 0;
-  for (int64_t number = 1; at < text.size(); ++number) {
-    const size_t end = text.find('\n', at);
-    if (end == std::string_view::npos) break;
-    const std::string_view line = text.substr(at, end - at);
-    at = end + 1;
-    JsonReader json(path, number, line, "the line");
-    if (number == 1) {
-      out.head = line;
-      out.head_end = static_cast<int64_t>(at);
-      continue;
-    }
-    ManifestShard shard;
-    bool is_shard = false;
-    DL_RETURN_IF_ERROR(read_shard(json, shard, is_shard));
-    if (!json.at_end()) return json.expected("the end of the line");
-    if (!is_shard) break;
-    out.shards.push_back(std::move(shard));
-    out.line_ends.push_back(static_cast<int64_t>(at));
-  }
-  return out;
 }
 
 std::string head_difference(const std::string& path, const std::string& found, const ManifestHead& expected) {

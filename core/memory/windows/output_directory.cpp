@@ -28,12 +28,23 @@ Result<Descriptor> open_handle(const std::string& path, DWORD access, DWORD shar
   return descriptor;
 }
 
+// Of the entry itself: a link is a reparse point.
+constexpr DWORD kKindAttributes = FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT;
+
+Result<DWORD> attributes_of(const std::string& path) {
+  const std::optional<std::wstring> wide = windows::wide_path(path);
+  if (!wide) return file_error(path, errno);
+  const DWORD attributes = GetFileAttributesW(wide->c_str());
+  if (attributes == INVALID_FILE_ATTRIBUTES) return last_error(path);
+  return attributes;
+}
+
 }  // namespace
 
 Result<AppendFile> AppendFile::open(const std::string& path, int64_t keep) {
   DL_ASSIGN_OR_RETURN(Descriptor descriptor,
                       open_handle(path, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE, OPEN_ALWAYS,
-                                  FILE_ATTRIBUTE_NORMAL));
+                                  FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT));
   LARGE_INTEGER end;
   end.QuadPart = keep;
   const HANDLE handle = windows::handle_of(descriptor.get());
@@ -57,6 +68,11 @@ Result<OutputDirectory> OutputDirectory::open(const std::string& path) {
   if (!wide) return file_error(out.partial_, errno);
   if (CreateDirectoryW(wide->c_str(), nullptr) == 0 && GetLastError() != ERROR_ALREADY_EXISTS)
     return last_error(out.partial_);
+  DL_ASSIGN_OR_RETURN(const DWORD attributes, attributes_of(out.partial_));
+  if ((attributes & kKindAttributes) != FILE_ATTRIBUTE_DIRECTORY) {
+    return error(Code::kWrongState, out.partial_,
+                 ": is no directory, so no writer made it: move it away, or choose another name");
+  }
   Result<Descriptor> lock =
       open_handle(out.path_of(kLockName), GENERIC_WRITE, 0, CREATE_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE);
   if (!lock.is_ok()) {
@@ -71,9 +87,16 @@ Result<OutputDirectory> OutputDirectory::open(const std::string& path) {
 Result<std::vector<std::string>> OutputDirectory::names() const {
   std::vector<std::string> out;
   DL_ASSIGN_OR_RETURN(DirectoryListing listing, DirectoryListing::open(partial_));
-  for (DirectoryEntry entry; listing.next(entry);) out.push_back(entry.name);
+  for (DirectoryEntry entry; listing.next(entry);) {
+    if (entry.name != kLockName) out.push_back(entry.name);
+  }
   if (listing.failure() != 0) return file_error(partial_, listing.failure());
   return out;
+}
+
+Result<bool> OutputDirectory::is_plain_file(const std::string& name) const {
+  DL_ASSIGN_OR_RETURN(const DWORD attributes, attributes_of(path_of(name)));
+  return (attributes & kKindAttributes) == 0;
 }
 
 Status OutputDirectory::remove(const std::string& name) const {

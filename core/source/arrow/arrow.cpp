@@ -93,7 +93,7 @@ class ArrowOpener {
                                   " bytes inflated into memory"));
     }
     if (tables.left_out > 0) {
-      info.notes.push_back(concat(file_.path(), ": cut: ", tables.left_out, " bytes from offset ",
+      info.notes.push_back(concat(kDamaged, file_.path(), ": cut: ", tables.left_out, " bytes from offset ",
                                   end() - tables.left_out, " on are left out"));
     } else if (!tables.end_mark)
       info.notes.push_back("no end mark: if its writer was not closed, record batches may be missing");

@@ -2,6 +2,7 @@
 #include "core/source/composed/parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/field.h"
@@ -101,13 +102,19 @@ std::string part_text(const std::vector<Part>& parts, size_t index) {
 SourceInfo Composed::info() const {
   constexpr size_t kMaxNotes = 16;
   SourceInfo info{std::string(format_), "", {}};
+  std::vector<std::string> losses;
   for (const Part& part : parts_) {
     for (std::string& note : part.source->info().notes) {
-      if (info.notes.size() >= kMaxNotes) return info;
-      if (std::find(info.notes.begin(), info.notes.end(), note) == info.notes.end())
+      if (is_loss(note)) {
+        losses.push_back(std::move(note));
+      } else if (info.notes.size() < kMaxNotes &&
+                 std::find(info.notes.begin(), info.notes.end(), note) == info.notes.end()) {
         info.notes.push_back(std::move(note));
+      }
     }
   }
+  std::move(info.notes.begin(), info.notes.end(), std::back_inserter(losses));
+  info.notes = std::move(losses);
   return info;
 }
 

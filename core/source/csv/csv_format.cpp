@@ -107,7 +107,7 @@ Result<std::vector<TextField>> infer_fields(const MappedFile& file, const Head& 
   info.notes.push_back(concat("fields inferred from the first ",
                               head.count == 1 ? "record" : concat(head.count, " records"),
                               ": fields=", text_of_fields(fields)));
-  for (const std::string& what : left_out) info.notes.push_back("left out: " + what);
+  for (const std::string& what : left_out) info.notes.push_back("not read: " + what);
   return fields;
 }
 

@@ -1,7 +1,7 @@
 // .npz archives as datasets: each member NAME.npy is a field NAME (core/source/arrays/arrays.h).
 //
-// Read: what npy: reads, stored or deflated. Stored members are mapped in place, and their CRC-32 is not compared, as that
-// would read them; deflated ones are inflated into memory when the file is opened, and checked.
+// Read: what npy: reads, stored or deflated. Stored members are mapped in place; their CRC-32 is compared with checksums=files alone,
+// as that reads them. Deflated ones are inflated into memory when the file is opened, and checked.
 // Refused by name: encrypted members, other methods, objects (kUnsafeType), text, dates, structured types.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include "core/base/checked.h"
 #include "core/base/text.h"
 #include "core/source/arrays/arrays.h"
+#include "core/source/crc32.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
 #include "core/source/gzip.h"
@@ -198,6 +199,41 @@ Result<SourceRef> open_npz(const NpzOptions& options, const std::string& path, c
                      context);
 }
 
+Status check_stored_sum(const MappedFile& file, const ZipMember& member, const OpenContext& context) {
+  DL_RETURN_IF_ERROR(check_method(file, member));
+  DL_ASSIGN_OR_RETURN(const int64_t begin, find_zip_data(file, member));
+  std::vector<std::byte> piece(static_cast<size_t>(std::min(kPieceOfMember, member.bytes)));
+  uint32_t crc = 0;
+  for (int64_t done = 0; done < member.bytes;) {
+    if (context.cancelled())
+      return error(Code::kCancelled, zip_member_text(file, member), ": cancelled after ", done, " of ",
+                   member.bytes, " bytes");
+    context.report("comparing checksums of ", file.path());
+    const int64_t bytes = std::min(kPieceOfMember, member.bytes - done);
+    DL_RETURN_IF_ERROR(file.read(begin + done, bytes, piece.data()));
+    crc = extend_crc32(crc, Bytes(piece).first(static_cast<size_t>(bytes)));
+    done += bytes;
+    context.progress->add_bytes(bytes);
+  }
+  if (crc == member.crc32) return Status::ok();
+  return error(Code::kCorrupt, zip_member_text(file, member), ": CRC-32: expected ", member.crc32, ", got ",
+               crc, ": restore the file from a copy");
+}
+
+// Of stored members, also of those that are no arrays; deflated ones are checked where they are inflated.
+Status check_npz_sums(const std::string& path, const OpenContext& given) {
+  OpenContext context = given;
+  context.io = IoMode::kPread;
+  DL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open_unloaded(path, context));
+  DL_ASSIGN_OR_RETURN(const ZipDirectory directory, read_zip_directory(file, context));
+  for (const ZipMember& member : directory.members) {
+    if (member.method != kStored) continue;
+    context.progress->expect_bytes(member.bytes);
+    DL_RETURN_IF_ERROR(check_stored_sum(file, member, context));
+  }
+  return Status::ok();
+}
+
 constexpr KeySpec kNpzKeys[] = {
     kRowsKey,
     kArrayFieldsKey,
@@ -241,6 +277,7 @@ constinit const Format kNpzFormat{
         "Fields: one for each array",
     .keys = kNpzKeys,
     .configure = configure_npz,
+    .check_sums = check_npz_sums,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return has_suffix(name, kNpzSuffixes); },
     .members = "*.npz",

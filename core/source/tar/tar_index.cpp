@@ -72,7 +72,7 @@ class TarIndexBuilder {
     }
     count_progress(file_.bytes());
     if (members.cut()) {
-      index_.notes_.push_back(concat(file_.path(), ": cut: ", file_.bytes() - members.offset(),
+      index_.notes_.push_back(concat(kDamaged, file_.path(), ": cut: ", file_.bytes() - members.offset(),
                                      " bytes from offset ", members.offset(), " on are left out"));
     }
     if (index_.key_ends_.empty()) {

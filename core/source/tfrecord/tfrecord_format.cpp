@@ -142,8 +142,8 @@ Result<RecordFile> open_records(const TfRecordOptions& options, const std::strin
   DL_RETURN_IF_ERROR(file.load(context));
   DL_ASSIGN_OR_RETURN(RecordIndex index, read_record_index(file, options.ignore_partial, context));
   if (index.skipped_bytes > 0)
-    info.notes.push_back(
-        concat(path, ": the last ", index.skipped_bytes, " bytes are an incomplete record, left out"));
+    info.notes.push_back(concat(kDamaged, path, ": the last ", index.skipped_bytes,
+                                " bytes are an incomplete record, left out"));
   return RecordFile{std::move(file), std::move(index), !options.ignore_checksums};
 }
 
@@ -161,6 +161,11 @@ Result<SourceRef> open_tfrecord(const TfRecordOptions& options, const std::strin
   }
   return with_null_masks(
       example_records(std::move(records), std::move(fields), options.fill, std::move(info)), options.fill);
+}
+
+bool checks_records(const Uri& uri) {
+  const Result<bool> ignored = uri_is(uri, kChecksums, "ignore");
+  return ignored.is_ok() && !ignored.value();
 }
 
 Result<OpenOne> configure_tfrecord(const Uri& uri) {
@@ -194,6 +199,7 @@ constinit const Format kTfrecordFormat{
     .keys = kTfRecordKeys,
     .configure = configure_tfrecord,
     .ranges = true,
+    .proves_records = checks_records,
     .infers = true,
     .is_member = is_tfrecord_member,
     .members = "*.tfrecord, *.tfrecord-00000-of-00010, or by content",

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "core/write/parquet/page_crc.h"
+#include "core/source/crc32.h"
 #include "core/write/whole_numbers.h"
 
 namespace dataline {
@@ -196,7 +196,7 @@ Status ColumnChunk::put_page(int32_t kind, int64_t entries, int32_t encoding, st
   header.i32(1, kind);
   header.i32(2, static_cast<int32_t>(plain_.size()));
   header.i32(3, static_cast<int32_t>(stored.size()));
-  header.i32(4, static_cast<int32_t>(extend_page_crc(0, stored)));
+  header.i32(4, static_cast<int32_t>(extend_crc32(0, stored)));
   header.begin(kind == kDataPage ? 5 : 7);
   header.i32(1, static_cast<int32_t>(entries));
   header.i32(2, encoding);

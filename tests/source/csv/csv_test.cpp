@@ -164,7 +164,7 @@ TEST_F(CsvTest, ARecordOfAnotherLengthIsABadSampleAndTheOthersAreRead) {
 TEST_F(CsvTest, AnIndexColumnWithoutANameIsLeftOut) {
   const SourceRef source = open(",a\n0,x\n1,y\n");
   EXPECT_THAT(types(*source), ElementsAre("a: u8[-1]"));
-  EXPECT_THAT(source->info().notes, Contains("left out: column 1, whose name no field can have"));
+  EXPECT_THAT(source->info().notes, Contains("not read: column 1, whose name no field can have"));
 }
 
 TEST_F(CsvTest, TextWithoutDoubledQuotesIsNotCopied) {

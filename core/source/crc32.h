@@ -1,4 +1,4 @@
-// The checksum of a page: CRC-32, as gzip has it.
+// CRC-32, as gzip, zip archives and pages of Parquet files have it.
 // Threads: plain functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,6 +10,6 @@
 namespace dataline {
 
 // Of bytes that come after those whose checksum is `crc` (0: none).
-uint32_t extend_page_crc(uint32_t crc, Bytes bytes);
+uint32_t extend_crc32(uint32_t crc, Bytes bytes);
 
 }  // namespace dataline

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/set_checks.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "core/base/checked.h"
+#include "core/base/simd.h"
+#include "core/base/text.h"
+#include "core/memory/host_storage.h"
+#include "core/source/files.h"
+#include "core/source/tfrecord/crc32c.h"
+#include "core/source/tfrecord/record_index.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kPieceBytes = int64_t{1} << 20;  // read between two looks at the cancel token
+
+struct SplitPath {
+  std::string directory;  // with its slash, or ""
+  std::string name;
+};
+
+SplitPath split(const std::string& path) {
+  const size_t slash = path.find_last_of("/\\");
+  const size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  return {path.substr(0, begin), path.substr(begin)};
+}
+
+std::string samples_text(int64_t samples) {
+  return concat(" (", samples, samples == 1 ? " sample)" : " samples)");
+}
+
+// The lines of shards and the last line, against each other.
+Status check_sums(const std::string& path, const Manifest& manifest) {
+  if (!manifest.end) {
+    return error(Code::kTruncated, path, ": has no last line: the set is not finished, and has ",
+                 manifest.shards.size(), " shards");
+  }
+  ManifestEnd sums;
+  for (const ManifestShard& shard : manifest.shards) {
+    const std::optional<int64_t> samples = checked_add(sums.samples, shard.samples);
+    const std::optional<int64_t> bytes = checked_add(sums.bytes, shard.bytes);
+    if (!samples || !bytes) return error(Code::kCorrupt, path, ": its shards have more than 2^63 bytes");
+    sums = {*samples, *bytes, sums.shards + 1};
+  }
+  const ManifestEnd& end = *manifest.end;
+  if (sums.samples == end.samples && sums.bytes == end.bytes && sums.shards == end.shards)
+    return Status::ok();
+  return error(Code::kCorrupt, path, ": its lines add up to ", sums.samples, " samples, ", sums.bytes,
+               " bytes and ", sums.shards, " shards, its last line states ", end.samples, ", ", end.bytes,
+               " and ", end.shards);
+}
+
+// Fails all rows of each run.
+class DamagedSource final : public ForwardSource {
+ public:
+  DamagedSource(SourceRef source, Status damage)
+      : ForwardSource(std::move(source)), damage_(std::move(damage)) {}
+
+  void locate(Run& run) const override {
+    for (int64_t i = 0; i < run.count; ++i) run.fail(i, schema().columns.size(), damage_);
+  }
+  Result<const std::byte*> locate_items(const Run&, const ItemRange&, std::byte*) const override {
+    return damage_;
+  }
+  std::optional<uint64_t> stamp(int64_t) const override { return std::nullopt; }
+
+ private:
+  const Status damage_;
+};
+
+class LostSource final : public Source {
+ public:
+  LostSource(Schema schema, std::string path, int64_t count, Status loss)
+      : schema_(std::move(schema)), path_(std::move(path)), count_(count), loss_(std::move(loss)) {}
+
+  int64_t count() const override { return count_; }
+  const Schema& schema() const override { return schema_; }
+  SourceInfo info() const override { return {"lost", path_, {}}; }
+  void locate(Run& run) const override {
+    for (int64_t i = 0; i < run.count; ++i) run.fail(i, schema_.columns.size(), loss_);
+  }
+  Place place_of(int64_t, size_t) const override { return {path_, {}}; }
+  void fingerprint(Digest& digest) const override {
+    fingerprint_schema(*this, digest);
+    digest.add("lost");
+  }
+
+ private:
+  const Schema schema_;
+  const std::string path_;
+  const int64_t count_;
+  const Status loss_;
+};
+
+}  // namespace
+
+Status SetChecks::load(Set& set) const {
+  OpenContext context = context_;
+  context.io = IoMode::kPread;
+  Result<MappedFile> file = MappedFile::open_unloaded(set.path, context);
+  if (!file.is_ok()) {
+    // A set need not have a manifest; what a storage of the host's says of an object that it lacks is not known.
+    const bool none =
+        file.status().code() == Code::kNotFound || storage_of(set.path, context.storages) != nullptr;
+    return none ? Status::ok() : file.take_status();
+  }
+  if (file.value().bytes() > kMaxManifestBytes)
+    return error(Code::kTooLarge, set.path, ": ", file.value().bytes(), " bytes, at most ",
+                 kMaxManifestBytes);
+  std::string text(static_cast<size_t>(file.value().bytes()), '\0');
+  DL_RETURN_IF_ERROR(file.value().read(0, file.value().bytes(), reinterpret_cast<std::byte*>(text.data())));
+  DL_ASSIGN_OR_RETURN(Manifest manifest, parse_manifest(set.path, text));
+  for (size_t s = 0; s < manifest.shards.size(); ++s) {
+    const std::string& name = manifest.shards[s].name;
+    const bool plain = !name.empty() && name[0] != '.' && name.find_first_of("/\\") == std::string::npos;
+    if (plain && set.shards.emplace(name, s).second) continue;
+    return error(Code::kCorrupt, set.path, ": line ", s + 2, ": the shard ", printable(name),
+                 plain ? " is listed twice" : " is no name of a file in this directory");
+  }
+  set.manifest = std::move(manifest);
+  return Status::ok();
+}
+
+SetChecks::Set& SetChecks::set_of(const std::string& directory) {
+  const auto [at, added] = sets_.try_emplace(directory);
+  Set& set = at->second;
+  if (!added) return set;
+  set.path = directory + kManifestName;
+  if (Status status = load(set); !status.is_ok()) findings_.push_back(std::move(status));
+  return set;
+}
+
+void SetChecks::take_directory(const std::string& directory, std::string_view format,
+                               std::vector<std::string>& files) {
+  const std::string with_slash = split(join_path(directory, "")).directory;
+  const Set& set = set_of(with_slash);
+  if (!set.manifest || set.manifest->format != format) return;
+  if (Status status = check_sums(set.path, *set.manifest); !status.is_ok())
+    findings_.push_back(std::move(status));
+  for (const ManifestShard& shard : set.manifest->shards) {
+    const std::string path = join_path(directory, shard.name);
+    const auto at = std::lower_bound(files.begin(), files.end(), path, natural_less);
+    if (at == files.end() || *at != path) files.insert(at, path);
+  }
+}
+
+FileCheck SetChecks::compare(const std::string& path, std::string_view format) {
+  const SplitPath parts = split(path);
+  const Set& set = set_of(parts.directory);
+  FileCheck out;
+  if (!set.manifest) return out;
+  const auto at = set.shards.find(parts.name);
+  if (at == set.shards.end()) {
+    if (set.manifest->format == format)
+      findings_.push_back(error(Code::kCorrupt, path, ": ", kManifestName, " beside it does not list it"));
+    return out;
+  }
+  const ManifestShard& shard = set.manifest->shards[at->second];
+  out.samples = shard.samples;
+  out.bytes = shard.bytes;
+  out.status = check_bytes(path, shard, out);
+  return out;
+}
+
+Status SetChecks::check_bytes(const std::string& path, const ManifestShard& shard, FileCheck& out) const {
+  OpenContext context = context_;
+  context.io = IoMode::kPread;  // a file that is cut meanwhile gives an error, and no signal
+  Result<MappedFile> opened = MappedFile::open_unloaded(path, context);
+  if (!opened.is_ok()) {
+    if (opened.status().code() != Code::kNotFound) return opened.take_status();
+    return error(Code::kNotFound, path, ": is missing, ", kManifestName, " lists it",
+                 samples_text(shard.samples));
+  }
+  const MappedFile& file = opened.value();
+  if (file.bytes() < shard.bytes) {
+    out.cut = true;
+    return error(Code::kTruncated, path, ": has ", file.bytes(), " bytes, ", kManifestName, " states ",
+                 shard.bytes, samples_text(shard.samples));
+  }
+  const Crc32c checksum(best_simd_target());
+  std::vector<std::byte> piece(static_cast<size_t>(std::min(kPieceBytes, shard.bytes)));
+  uint32_t crc = 0;
+  context_.progress->expect_bytes(shard.bytes);
+  for (int64_t at = 0; at < shard.bytes;) {
+    if (context_.cancelled())
+      return error(Code::kCancelled, path, ": cancelled while its bytes were compared with their checksum");
+    const int64_t bytes = std::min(kPieceBytes, shard.bytes - at);
+    DL_RETURN_IF_ERROR(file.read(at, bytes, piece.data()));
+    crc = checksum.extend(crc, piece.data(), bytes);
+    at += bytes;
+    context_.progress->add_bytes(bytes);
+    context_.report("comparing checksums of ", path);
+  }
+  if (crc != shard.crc32c) {
+    return error(Code::kCorrupt, path, ": its CRC-32C is ", checksum_text(crc), ", ", kManifestName,
+                 " states ", checksum_text(shard.crc32c), ": restore it from a copy",
+                 samples_text(shard.samples));
+  }
+  if (file.bytes() == shard.bytes) return Status::ok();
+  out.appended = true;
+  return error(Code::kCorrupt, path, ": ", file.bytes() - shard.bytes, " bytes from offset ", shard.bytes,
+               " on follow the ", shard.bytes, " that ", kManifestName, " states");
+}
+
+Status SetChecks::check_samples(const std::string& path, std::string_view format, const FileCheck& check,
+                                int64_t samples) const {
+  const auto set = sets_.find(split(path).directory);
+  // Of tokens, how many a sample has is for the URI to say.
+  const bool counted = check.samples >= 0 && set != sets_.end() && set->second.manifest &&
+                       set->second.manifest->format == format && format != "tokens";
+  if (!counted || samples == check.samples) return Status::ok();
+  return error(Code::kCorrupt, path, ": has ", samples, " samples, ", kManifestName, " states ",
+               check.samples);
+}
+
+SourceRef damaged_source(SourceRef source, Status damage) {
+  return std::make_shared<DamagedSource>(std::move(source), std::move(damage));
+}
+
+SourceRef lost_source(Schema schema, std::string path, int64_t count, Status loss) {
+  return std::make_shared<LostSource>(std::move(schema), std::move(path), count, std::move(loss));
+}
+
+}  // namespace dataline

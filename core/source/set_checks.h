@@ -1,0 +1,67 @@
+// checksums=files: before a file of a set is opened, its bytes are compared with the CRC-32C that the manifest beside it states
+// (set_manifest.h), and a directory's files with those that its manifest lists.
+//
+// Threads: one at a time.
+// Cost: each byte is read once, at the speed of the disk or of crc32c.h.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/memory/mapped_file.h"
+#include "core/source/set_manifest.h"
+#include "core/source/source.h"
+
+namespace dataline {
+
+// What is known of a file by the manifest that lists it.
+struct FileCheck {
+  Status status;          // ok: it is what is stated, or nothing is stated of it
+  int64_t samples = -1;   // as stated; -1: not listed
+  int64_t bytes = -1;     // as stated
+  bool cut = false;       // shorter than stated
+  bool appended = false;  // longer, and the stated bytes are right: those behind them are not the set's
+};
+
+class SetChecks {
+ public:
+  explicit SetChecks(const OpenContext& context) : context_(context) {}
+
+  // The files of format `format` in a directory: adds those that its manifest lists and that are missing, in natural order, and
+  // looks whether the set is finished.
+  void take_directory(const std::string& directory, std::string_view format, std::vector<std::string>& files);
+  // kNotFound, kTruncated and kCorrupt name the file, what differs and the samples that it should have; kCancelled, and what a read
+  // fails with.
+  FileCheck compare(const std::string& path, std::string_view format);
+  // Of a file that is what was stated, or its first bytes are: whether it holds as many samples.
+  Status check_samples(const std::string& path, std::string_view format, const FileCheck& check,
+                       int64_t samples) const;
+  // What was found about sets, not about the files that they list: each once.
+  const std::vector<Status>& findings() const { return findings_; }
+
+ private:
+  struct Set {
+    std::string path;                                   // of the manifest
+    std::optional<Manifest> manifest;                   // nothing: there is none, or it cannot be read
+    std::map<std::string, size_t, std::less<>> shards;  // by name
+  };
+  Set& set_of(const std::string& directory);
+  Status load(Set& set) const;
+  Status check_bytes(const std::string& path, const ManifestShard& shard, FileCheck& out) const;
+
+  const OpenContext& context_;
+  std::map<std::string, Set> sets_;  // by directory
+  std::vector<Status> findings_;
+};
+
+// The records of `source`, each of which fails with this status: bytes that are there and are not to be trusted.
+SourceRef damaged_source(SourceRef source, Status damage);
+// In place of a file that cannot be opened: so many records with this schema, each of which fails with this status.
+SourceRef lost_source(Schema schema, std::string path, int64_t count, Status loss);
+
+}  // namespace dataline
