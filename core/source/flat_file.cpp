@@ -130,6 +130,19 @@ Status check_data_bytes(const MappedFile& file, int64_t offset, int64_t bytes, s
                " bytes after the ", array, " of ", bytes, " bytes", advice);
 }
 
+Result<int64_t> whole_records(const MappedFile& file, int64_t offset, const ArraySize& size, int64_t count,
+                              std::string_view array, std::vector<std::string>& notes) {
+  const int64_t present = file.bytes() - offset;
+  if (present == size.total_bytes) return count;
+  const int64_t whole = std::min(count, present / size.record_bytes);
+  if (whole == 0) return check_data_bytes(file, offset, size.total_bytes, array, "");
+  const int64_t end = offset + whole * size.record_bytes;  // in the file: no overflow
+  notes.push_back(concat(kDamaged, file.path(), ": ", present < size.total_bytes ? "cut: " : "",
+                         file.bytes() - end, " bytes from offset ", end, " on are left out: ", array, " has ",
+                         size.total_bytes, " bytes, file has ", present));
+  return whole;
+}
+
 template <typename File>
 FlatFile::FlatFile(File file, Schema schema, FlatLayout layout, SourceInfo info)
     : FileSource(std::move(file), std::move(schema), std::move(info)), layout_(std::move(layout)) {

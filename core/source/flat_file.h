@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,8 +19,15 @@
 #include "core/memory/mapped_file.h"
 #include "core/source/file_source.h"
 #include "core/source/source.h"
+#include "core/source/uri.h"
 
 namespace dataline {
+
+// The key of formats whose header says how many records follow; whole_records() is what `cut` does.
+inline constexpr KeySpec kArrayEndKey{
+    "end", "required|cut", "required",
+    "whether a file must end where its header says; cut: the samples that are "
+    "there are read, and what follows the array is left out"};
 
 constexpr int64_t kScratchAlignment = 64;  // of what a run's scratch holds of a record
 
@@ -81,6 +89,10 @@ Result<ArraySize> size_of_array(std::string_view array, DType dtype, std::span<c
 // then `advice`.
 Status check_data_bytes(const MappedFile& file, int64_t offset, int64_t bytes, std::string_view array,
                         std::string_view advice = "");
+// How many of `count` records of an array of that size (without a header) the file holds from `offset` on; notes what is missing, or
+// follows the array. kTruncated: none.
+Result<int64_t> whole_records(const MappedFile& file, int64_t offset, const ArraySize& size, int64_t count,
+                              std::string_view array, std::vector<std::string>& notes);
 
 class FlatFile final : public FileSource {
  public:

@@ -30,6 +30,10 @@ class SortedTable {
     while (static_cast<int64_t>(passed_.size()) < value >> 32) passed_.push_back(size());
     low_.push_back(static_cast<uint32_t>(value));
   }
+  void drop_last() {
+    low_.pop_back();
+    while (!passed_.empty() && passed_.back() >= size()) passed_.pop_back();
+  }
   void shrink() { low_.shrink_to_fit(); }
 
   int64_t size() const { return static_cast<int64_t>(low_.size()); }

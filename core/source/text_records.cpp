@@ -33,6 +33,21 @@ Result<int64_t> bytes_before_text(const MappedFile& file) {
                                                                         : 0;
 }
 
+std::string cut_note(const MappedFile& file, int64_t offset) {
+  return concat(kDamaged, file.path(), ": cut: ", file.bytes() - offset, " bytes from offset ", offset,
+                " on are left out");
+}
+
+Status drop_cut_record(const MappedFile& file, RecordEnds& records, SourceInfo& info) {
+  if (records.count() == 0 || records.ends.back() != file.bytes()) return Status::ok();
+  std::byte last{};
+  DL_RETURN_IF_ERROR(file.read(file.bytes() - 1, 1, &last));
+  if (last == std::byte{'\n'}) return Status::ok();
+  info.notes.push_back(cut_note(file, records.extent(records.count() - 1).offset));
+  records.drop_last();
+  return Status::ok();
+}
+
 TextRecords::TextRecords(MappedFile file, Schema schema, SourceInfo info, RecordEnds records, int64_t longest,
                          std::span<const TextField> fields)
     : AdjacentRecords(std::move(file), std::move(schema), std::move(info), std::move(records)),

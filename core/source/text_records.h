@@ -16,6 +16,7 @@
 #include "core/source/adjacent_records.h"
 #include "core/source/nulls.h"
 #include "core/source/text_fields.h"
+#include "core/source/uri.h"
 
 namespace dataline {
 
@@ -40,6 +41,15 @@ inline ValueCell cell_of(std::string_view text) {
 
 // Of a byte order mark in UTF-8: 3, or 0.
 Result<int64_t> bytes_before_text(const MappedFile& file);
+
+inline constexpr KeySpec kTextEndKey{"end", "optional|cut", "optional",
+                                     "what the last record may be; cut: one without its line end, or with a "
+                                     "quote that is not closed, is left out, for it may be a "
+                                     "part of what was written"};
+// end=cut: takes a last record without a line end away, and notes it: a part of a number or of a text may pass as one.
+Status drop_cut_record(const MappedFile& file, RecordEnds& records, SourceInfo& info);
+// "damaged: FILE: cut: 7 bytes from offset 12 on are left out", where that is the end of the file.
+std::string cut_note(const MappedFile& file, int64_t offset);
 
 class TextRecords : public AdjacentRecords {
  public:

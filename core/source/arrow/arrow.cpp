@@ -57,8 +57,10 @@ class ArrowOpener {
     Result<ArrowFooter> tail = ArrowFooter::read(file_, place_, context_);
     const bool lost =
         !tail.is_ok() && (tail.status().code() == Code::kTruncated || tail.status().code() == Code::kCorrupt);
-    if (lost && options_.cut && place_.bytes > kArrowFileHeadBytes)
+    if (lost && options_.cut && place_.bytes > kArrowFileHeadBytes) {
+      footer_note_ = concat(kDamaged, tail.status().text(), ": read without the footer");
       return open_stream(place_.offset + kArrowFileHeadBytes);
+    }
     DL_RETURN_IF_ERROR(tail.is_ok() ? Status::ok() : tail.take_status());
     DL_RETURN_IF_ERROR(plan(tail.value().schema(), tail.value().old_unions()));
     DL_ASSIGN_OR_RETURN(ArrowTables tables, read_arrow_file(file_, plan_, tail.value(), context_));
@@ -88,6 +90,7 @@ class ArrowOpener {
   Result<SourceRef> finish(ArrowTables tables) {
     std::optional<MappedFile> inflated = std::move(tables.inflated);
     SourceInfo info{std::string(format_), file_.path(), std::move(plan_.notes)};
+    if (!footer_note_.empty()) info.notes.push_back(std::move(footer_note_));
     if (inflated) {
       info.notes.push_back(concat(file_.path(), ": compressed with ", tables.codecs, ": ", inflated->bytes(),
                                   " bytes inflated into memory"));
@@ -131,6 +134,7 @@ class ArrowOpener {
   const ArrowOptions& options_;
   const OpenContext& context_;
   ArrowPlan plan_;
+  std::string footer_note_;  // empty: it was read, or there is none
 };
 
 }  // namespace

@@ -36,6 +36,7 @@ struct CsvOptions {
   std::vector<TextField> fields;  // empty: inferred
   int64_t fields_column = 0;
   std::optional<NullFill> fill = {};
+  bool cut = false;
 };
 
 // Text of the first records, whole ones, and how many they are.
@@ -149,8 +150,9 @@ Result<SourceRef> open_csv(const CsvOptions& options, const std::string& path, c
   SourceInfo info{"csv", "", {}};
   if (is_compressed(start.bytes())) info.notes.push_back(inflated_note(start.bytes(), file));
   const CsvDialect dialect{options.delimiter.value_or(has_suffix(path, kTabSuffixes) ? '\t' : ','),
-                           options.header};
+                           options.header, options.cut};
   DL_ASSIGN_OR_RETURN(CsvRecords found, find_csv_records(file, dialect, context));
+  if (found.cut_at >= 0) info.notes.push_back(cut_note(file, found.cut_at));
   DL_ASSIGN_OR_RETURN(CsvPlan plan, make_plan(options, dialect, file, found, info));
   DL_RETURN_IF_ERROR(file.load(context));
   std::vector<Field> schema;
@@ -177,6 +179,7 @@ Result<OpenOne> configure_csv(const Uri& uri) {
     options.fields_column = key->value_column;
   }
   DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
+  DL_ASSIGN_OR_RETURN(options.cut, uri_is(uri, kTextEndKey, "cut"));
   return OpenOne([options](const std::string& path, const OpenContext& context) {
     return open_csv(options, path, context);
   });
@@ -189,6 +192,7 @@ constexpr KeySpec kCsvKeys[] = {
     kDelimiter,
     kHeader,
     kNullsKey,
+    kTextEndKey,
     kAxesKey};
 constexpr std::string_view kCsvSuffixes[] = {".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst"};
 

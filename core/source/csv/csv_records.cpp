@@ -101,7 +101,9 @@ Result<CsvRecords> find_csv_records(const MappedFile& file, const CsvDialect& di
     context.progress->add_bytes(bytes);
     context.report("looking for records in ", file.path());
   }
-  if (!search.finish()) {
+  if (dialect.cut && search.begin() < file.bytes()) {
+    out.cut_at = search.begin();
+  } else if (!search.finish()) {
     return error(Code::kTruncated, file.path(), ": offset ", search.begin(),
                  ": in this record a quote is opened and never closed");
   }

@@ -16,12 +16,14 @@ namespace dataline {
 struct CsvDialect {
   char delimiter = ',';
   bool header = true;  // the first record names the columns
+  bool cut = false;    // a last record without its end is left out, also one that ends within quotes
 };
 
 struct CsvRecords {
   RecordEnds records;   // with their line ends, and blank lines before them; without the header
   int64_t longest = 0;  // bytes
   std::string header;   // the first record, if it names the columns, as it stands there
+  int64_t cut_at = -1;  // where the record begins that was left out; -1: none
 };
 
 // kEmpty (no header), kUnsupported (UTF-16), kTruncated (a quote that is never closed), kTooLarge (a header of more than 8 MiB),

@@ -137,9 +137,26 @@ bool is_member(const std::string& directory, std::string_view name, const OpenCo
   return size_in_header(start.value()).has_value();
 }
 
-constexpr KeySpec kIdxKeys[] = {kAxesKey};
+constexpr KeySpec kIdxKeys[] = {kArrayEndKey, kAxesKey};
 
-Result<OpenOne> configure_idx(const Uri&) { return OpenOne(open_idx); }
+Result<SourceRef> open_idx(const std::string& path, bool cut, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(IdxFile idx, read_idx(path, context, cut));
+  const std::vector<int64_t> shape(idx.header.shape.begin() + 1, idx.header.shape.end());
+  Schema schema = column_per_field({{"data", FieldKind::kDense, idx.header.dtype, shape, "", -1}});
+  const bool native = std::endian::native == std::endian::big;
+  FlatLayout layout = FlatLayout::packed(idx.header.data_offset, idx.header.record_bytes, idx.header.shape[0],
+                                         native ? FlatConversion::kNone : swap_conversion(idx.header.dtype));
+  SourceInfo info{"idx", "", std::move(idx.notes)};
+  if (idx.inflated)
+    info.notes.push_back(concat("gzip: inflated into ", idx.file.bytes(), " bytes of memory"));
+  return FlatFile::create(std::move(idx.file), std::move(schema), std::move(layout), std::move(info));
+}
+
+Result<OpenOne> configure_idx(const Uri& uri) {
+  DL_ASSIGN_OR_RETURN(const bool cut, uri_is(uri, kArrayEndKey, "cut"));
+  return OpenOne(
+      [cut](const std::string& path, const OpenContext& context) { return open_idx(path, cut, context); });
+}
 
 }  // namespace
 
@@ -154,7 +171,7 @@ constinit const Format kIdxFormat{
     .suffixes = kIdxSuffixes,
 };
 
-Result<IdxFile> read_idx(const std::string& path, const OpenContext& context) {
+Result<IdxFile> read_idx(const std::string& path, const OpenContext& context, bool cut) {
   std::string inside;
   auto size_of = [&inside](const std::string& name, Bytes compressed) {
     return inflated_size(name, compressed, inside);
@@ -165,23 +182,16 @@ Result<IdxFile> read_idx(const std::string& path, const OpenContext& context) {
   }
   DL_ASSIGN_OR_RETURN(MappedFile file, std::move(opened));
   DL_ASSIGN_OR_RETURN(IdxHeader header, read_header(file));
-  DL_RETURN_IF_ERROR(check_data_bytes(file, header.data_offset, header.total_bytes - header.data_offset,
-                                      array_text(header)));
+  const ArraySize size{header.record_bytes, header.total_bytes - header.data_offset};
+  std::vector<std::string> notes;
+  if (cut) {
+    DL_ASSIGN_OR_RETURN(header.shape[0], whole_records(file, header.data_offset, size, header.shape[0],
+                                                       array_text(header), notes));
+  } else {
+    DL_RETURN_IF_ERROR(check_data_bytes(file, header.data_offset, size.total_bytes, array_text(header)));
+  }
   DL_RETURN_IF_ERROR(file.load(context));
-  return IdxFile{std::move(file), std::move(header), !inside.empty()};
-}
-
-Result<SourceRef> open_idx(const std::string& path, const OpenContext& context) {
-  DL_ASSIGN_OR_RETURN(IdxFile idx, read_idx(path, context));
-  const std::vector<int64_t> shape(idx.header.shape.begin() + 1, idx.header.shape.end());
-  Schema schema = column_per_field({{"data", FieldKind::kDense, idx.header.dtype, shape, "", -1}});
-  const bool native = std::endian::native == std::endian::big;
-  FlatLayout layout = FlatLayout::packed(idx.header.data_offset, idx.header.record_bytes, idx.header.shape[0],
-                                         native ? FlatConversion::kNone : swap_conversion(idx.header.dtype));
-  SourceInfo info{"idx", "", {}};
-  if (idx.inflated)
-    info.notes.push_back(concat("gzip: inflated into ", idx.file.bytes(), " bytes of memory"));
-  return FlatFile::create(std::move(idx.file), std::move(schema), std::move(layout), std::move(info));
+  return IdxFile{std::move(file), std::move(header), !inside.empty(), std::move(notes)};
 }
 
 }  // namespace dataline

@@ -19,8 +19,6 @@
 
 namespace dataline {
 
-Result<SourceRef> open_idx(const std::string& path, const OpenContext& context);
-
 struct IdxHeader {
   DType dtype = DType::kU8;
   std::vector<int64_t> shape;  // at least one dim; those after the first are > 0
@@ -34,9 +32,10 @@ struct IdxFile {
   MappedFile file;
   IdxHeader header;
   bool inflated;
+  std::vector<std::string> notes = {};  // on what `cut` left out
 };
 
-// kCorrupt, kTruncated, kUnsupported (0 dims, more than 32, samples of 0 bytes).
-Result<IdxFile> read_idx(const std::string& path, const OpenContext& context);
+// kCorrupt, kTruncated, kUnsupported (0 dims, more than 32, samples of 0 bytes). `cut`: the key `end` (flat_file.h).
+Result<IdxFile> read_idx(const std::string& path, const OpenContext& context, bool cut = false);
 
 }  // namespace dataline

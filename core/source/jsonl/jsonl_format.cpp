@@ -23,6 +23,7 @@ constexpr int64_t kMaxFirstLine = int64_t{64} << 20;  // is copied, to infer the
 struct JsonlOptions {
   std::vector<TextField> fields;  // empty: inferred
   std::optional<NullFill> fill = {};
+  bool cut = false;  // a last line without its end is left out
 };
 
 Result<std::string> line_text(const MappedFile& file, const FileExtent& line) {
@@ -77,6 +78,7 @@ Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& pat
   SourceInfo info{"jsonl", "", {}};
   if (is_compressed(start.bytes())) info.notes.push_back(inflated_note(start.bytes(), file));
   DL_ASSIGN_OR_RETURN(JsonLines lines, find_json_lines(file, context));
+  if (options.cut) DL_RETURN_IF_ERROR(drop_cut_record(file, lines.lines, info));
   DL_RETURN_IF_ERROR(check_last_line(file, lines));
   std::vector<TextField> fields = options.fields;
   if (fields.empty()) {
@@ -103,6 +105,7 @@ Result<OpenOne> configure_jsonl(const Uri& uri) {
     DL_ASSIGN_OR_RETURN(options.fields, declared_text_fields(*key));
   }
   DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
+  DL_ASSIGN_OR_RETURN(options.cut, uri_is(uri, kTextEndKey, "cut"));
   return OpenOne([options](const std::string& path, const OpenContext& context) {
     return open_jsonl(options, path, context);
   });
@@ -113,6 +116,7 @@ constexpr KeySpec kJsonlKeys[] = {
      "the values to deliver, as in text:text,label:i64,ids:i32[],box:f32[4],meta/lang:text; default: those "
      "of the first line"},
     kNullsKey,
+    kTextEndKey,
     kAxesKey};
 constexpr std::string_view kJsonlSuffixes[] = {".jsonl",     ".ndjson",    ".jsonl.gz",
                                                ".ndjson.gz", ".jsonl.zst", ".ndjson.zst"};

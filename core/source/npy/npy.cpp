@@ -20,6 +20,7 @@ namespace {
 
 struct NpyOptions {
   bool trailing_ignore = false;  // accepts bytes after the array
+  bool cut = false;              // reads the samples that are there
   bool bf16 = false;             // reads `V2`, which is how NumPy stores bfloat16
 };
 
@@ -29,13 +30,20 @@ Result<SourceRef> open_npy(const NpyOptions& options, const std::string& path, c
   const std::string array = concat("npy array ", shape_text(header.shape), " ", dtype_name(header.dtype));
   DL_ASSIGN_OR_RETURN(ArraySize size,
                       size_of_array(concat(path, ": ", array), header.dtype, header.shape, 0));
+  SourceInfo info{"npy", "", {}};
+  // In Fortran order a cut takes the end of every sample.
+  if (options.cut && orders_agree(header)) {
+    DL_ASSIGN_OR_RETURN(header.shape[0],
+                        whole_records(file, header.data_offset, size, header.shape[0], array, info.notes));
+    DL_ASSIGN_OR_RETURN(size, size_of_array(path, header.dtype, header.shape, 0));
+  }
+  const bool trailing = options.trailing_ignore || options.cut;
   Status fits =
       check_data_bytes(file, header.data_offset, size.total_bytes, array, " (trailing=ignore skips them)");
-  if (fits.code() != Code::kCorrupt || !options.trailing_ignore) DL_RETURN_IF_ERROR(std::move(fits));
+  if (fits.code() != Code::kCorrupt || !trailing) DL_RETURN_IF_ERROR(std::move(fits));
   const std::vector<int64_t> shape(header.shape.begin() + 1, header.shape.end());
   Schema schema = column_per_field({{"data", FieldKind::kDense, header.dtype, shape, "", -1}});
   DL_RETURN_IF_ERROR(file.load(context));
-  SourceInfo info{"npy", "", {}};
   if (header.swapped)
     info.notes.push_back(concat("stored as ", header.descr, ": bytes are swapped on the way"));
   if (!orders_agree(header)) {
@@ -49,12 +57,16 @@ Result<SourceRef> open_npy(const NpyOptions& options, const std::string& path, c
 
 constexpr KeySpec kTrailing{"trailing", "error|ignore", "error", "what to do with bytes after the array"};
 constexpr KeySpec kNpyKeys[] = {
-    kTrailing, {"dtype", "bf16", "", "reads 2-byte void as bf16; default: the file's own dtype"}, kAxesKey};
+    kTrailing,
+    kArrayEndKey,
+    {"dtype", "bf16", "", "reads 2-byte void as bf16; default: the file's own dtype"},
+    kAxesKey};
 constexpr std::string_view kNpySuffixes[] = {".npy"};
 
 Result<OpenOne> configure_npy(const Uri& uri) {
   NpyOptions options;
   DL_ASSIGN_OR_RETURN(options.trailing_ignore, uri_is(uri, kTrailing, "ignore"));
+  DL_ASSIGN_OR_RETURN(options.cut, uri_is(uri, kArrayEndKey, "cut"));
   DL_ASSIGN_OR_RETURN(std::optional<DType> dtype, uri_dtype(uri, "dtype"));
   if (dtype && *dtype != DType::kBf16) {
     return uri_error(uri.find("dtype")->value_column,

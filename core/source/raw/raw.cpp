@@ -137,7 +137,9 @@ Result<SourceRef> open_raw(const RawOptions& options, const std::string& path, c
   layout.data_offset = options.header_bytes;
   layout.record_count = body / layout.record_bytes;
   SourceInfo info{"raw", "", {}};
-  if (cut != 0) info.notes.push_back(concat("the last ", cut, " bytes are an incomplete record, skipped"));
+  if (cut != 0)
+    info.notes.push_back(
+        concat(kDamaged, path, ": the last ", cut, " bytes are an incomplete record, skipped"));
   return FlatFile::create(std::move(file), column_per_field(options.fields), std::move(layout),
                           std::move(info));
 }

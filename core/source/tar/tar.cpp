@@ -309,7 +309,9 @@ Status check_start(const MappedFile& file) {
 }  // namespace
 
 Result<SourceRef> open_tar(MappedFile file, const TarOptions& options, const OpenContext& context) {
-  DL_RETURN_IF_ERROR(check_start(file));
+  if (Status start = check_start(file);
+      !start.is_ok() && !(options.skip_damage && start.code() == Code::kCorrupt))
+    return start;
   DL_RETURN_IF_ERROR(file.load(context));
   DL_ASSIGN_OR_RETURN(TarIndex index, TarIndex::read(file, options, context));
   std::vector<TarColumn> columns = columns_of(index, options);

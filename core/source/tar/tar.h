@@ -32,6 +32,7 @@ constexpr size_t kMaxTarFields = 64;
 struct TarOptions {
   bool label_u8 = false;  // labels as u8, else i64
   TarEnd end = TarEnd::kRequired;
+  bool skip_damage = false;              // up to the next header
   std::string image = {};                // the only extension that is `image`; empty: jpg, jpeg, png, webp
   std::vector<std::string> fields = {};  // the fields to read, in this order; empty: all
 };

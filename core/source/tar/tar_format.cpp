@@ -12,22 +12,28 @@
 namespace dataline {
 namespace {
 
-constexpr KeySpec kEnd{
+constexpr KeySpec kTarEnd{
     "end", "required|optional|cut", "required",
     "whether an archive must have its end mark; cut: what is behind its last whole member is left out"};
+constexpr KeySpec kDamagedHeader{
+    "damage", "error|skip", "error",
+    "what to do where a header is expected and there is none; skip: what lies before "
+    "the next block that is a header is left out"};
 constexpr KeySpec kTarKeys[] = {
     kLabelDtypeKey,
     {"fields", "NAMES", "", "the fields to read, as in image,label; default: those of most samples"},
     {"image", "EXTENSION", "", "the extension of the field `image`; default: jpg, jpeg, png and webp"},
-    kEnd};
+    kTarEnd,
+    kDamagedHeader};
 constexpr std::string_view kTarSuffixes[] = {".tar"};
 
 Result<OpenOne> configure_tar(const Uri& uri) {
   TarOptions options;
   DL_ASSIGN_OR_RETURN(options.label_u8, uri_is(uri, kLabelDtypeKey, "u8"));
-  DL_ASSIGN_OR_RETURN(const bool optional, uri_is(uri, kEnd, "optional"));
-  DL_ASSIGN_OR_RETURN(const bool cut, uri_is(uri, kEnd, "cut"));
+  DL_ASSIGN_OR_RETURN(const bool optional, uri_is(uri, kTarEnd, "optional"));
+  DL_ASSIGN_OR_RETURN(const bool cut, uri_is(uri, kTarEnd, "cut"));
   options.end = cut ? TarEnd::kCut : optional ? TarEnd::kOptional : TarEnd::kRequired;
+  DL_ASSIGN_OR_RETURN(options.skip_damage, uri_is(uri, kDamagedHeader, "skip"));
   if (const UriKey* image = uri.find("image")) options.image = lower_case(image->value);  // as extensions are
   DL_ASSIGN_OR_RETURN(options.fields, uri_names(uri, "fields"));
   return OpenOne([options](const std::string& path, const OpenContext& context) {

@@ -63,7 +63,7 @@ class TarIndexBuilder {
 
   Result<TarIndex> read() {
     context_.progress->expect_bytes(file_.bytes());
-    TarMembers members(file_, options_.end);
+    TarMembers members(file_, options_.end, options_.skip_damage);
     for (TarMember member;;) {
       if (members_++ % kMembersPerCheck == 0) DL_RETURN_IF_ERROR(check_in(members.offset()));
       DL_ASSIGN_OR_RETURN(bool found, members.next(member));
@@ -75,6 +75,7 @@ class TarIndexBuilder {
       index_.notes_.push_back(concat(kDamaged, file_.path(), ": cut: ", file_.bytes() - members.offset(),
                                      " bytes from offset ", members.offset(), " on are left out"));
     }
+    note_losses(members.losses());
     if (index_.key_ends_.empty()) {
       return error(Code::kEmpty, file_.path(), ": no samples: no member has a name of the form KEY.EXTENSION",
                    hidden_.count() == 0 ? "" : "; it has ", hidden_.text());
@@ -96,6 +97,13 @@ class TarIndexBuilder {
     int64_t last_sample = -1;
     std::string first_member;
   };
+
+  void note_losses(const std::vector<TarLoss>& losses) {
+    for (const TarLoss& loss : losses) {
+      index_.notes_.push_back(concat(kDamaged, file_.path(), ": ", loss.bytes, " bytes from offset ",
+                                     loss.offset, " on are left out: ", loss.cause.text()));
+    }
+  }
 
   // Between members: counts what was searched, and looks whether to go on.
   Status check_in(int64_t offset) {
@@ -125,7 +133,12 @@ class TarIndexBuilder {
     DL_ASSIGN_OR_RETURN(size_t f, field_index(name.extension, member));
     SeenField& field = fields_[f];
     const int64_t sample = index_.count() - 1;
-    if (field.last_sample == sample) return twice(field, name, member);
+    if (field.last_sample == sample) {
+      Status refused = twice(field, name, member);
+      if (!options_.skip_damage) return refused;
+      index_.notes_.push_back(concat(kDamaged, refused.text(), ": it is left out"));
+      return Status::ok();
+    }
     field.last_sample = sample;
     ++field.samples;
     field.field.max_bytes = std::max(field.field.max_bytes, member.bytes);

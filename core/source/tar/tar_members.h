@@ -35,6 +35,11 @@ struct TarHeader {
 // Whether all 512 bytes are zero: half of the end mark.
 bool is_zero_block(const std::byte* block);
 
+// Whether the block has the magic of a POSIX or GNU header.
+bool has_tar_magic(const std::byte* block);
+// Bytes of the records of a pax header that a text begins with.
+int64_t pax_records_bytes(std::string_view text);
+
 // The views point into the block. kCorrupt names file, offset and field: a wrong checksum (signed and unsigned sums are
 // accepted, as in tar), an unknown magic, numbers that are neither octal nor base-256, a negative size. kUnsupported:
 // names that programs read differently (a prefix in a header that is not POSIX's).
@@ -68,18 +73,31 @@ struct TarMember {
 // left out.
 enum class TarEnd : uint8_t { kRequired, kOptional, kCut };
 
+// Bytes of an archive that are left out.
+struct TarLoss {
+  int64_t offset = 0, bytes = 0;
+  Status cause;
+};
+
 class TarMembers {
  public:
-  TarMembers(const MappedFile& file, TarEnd end) : file_(file), window_(file), end_(end) {}
+  // `skip_damage`: where no header is, the next block of 512 bytes is looked for that is a POSIX or GNU header with a valid checksum,
+  // and what lies between is left out; so is a member whose name or size the lost bytes may have said. A header in the data of a
+  // member whose own header is lost (an archive in an archive) passes as one of this archive: its losses() say where that may be.
+  TarMembers(const MappedFile& file, TarEnd end, bool skip_damage = false)
+      : file_(file), window_(file), end_(end), skips_(skip_damage) {}
 
   // False at the end of the archive. kTruncated, kCorrupt, kUnsupported, kUnsafeType, kTooLarge name file, offset and
   // member.
   Result<bool> next(TarMember& member);
   int64_t offset() const { return offset_; }  // of the next header
   bool cut() const { return cut_; }           // the archive was cut there, and that is allowed
+  const std::vector<TarLoss>& losses() const { return losses_; }
 
  private:
   Result<bool> next_whole(TarMember& member);
+  Result<bool> skip_to_header(int64_t from, Status cause);
+  Result<bool> may_be_extended(int64_t from, int64_t found, const TarHeader& header);
   Result<bool> read_header(TarHeader& header);  // false: the end mark
   Status extend(const TarHeader& header);
   Status finish(const TarHeader& header, TarMember& member);
@@ -96,7 +114,9 @@ class TarMembers {
   const MappedFile& file_;
   FileWindow window_;
   TarEnd end_;
+  const bool skips_;  // what is damaged
   bool cut_ = false;
+  std::vector<TarLoss> losses_;
   int64_t offset_ = 0;
   std::string name_;
   // From extended headers of the next member.

@@ -1,6 +1,8 @@
 // The format `tfrecord`: its keys, how it is detected, and what a file's records are.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +23,8 @@ namespace {
 struct TfRecordOptions {
   enum class Records { kAuto, kExample, kBytes };
   Records records = Records::kAuto;
-  bool ignore_checksums = false, ignore_partial = false;
+  bool ignore_checksums = false;
+  RecordDamage damage = RecordDamage::kError;
   std::vector<FeatureField> fields = {};  // empty: inferred
   std::optional<NullFill> fill = {};
 };
@@ -33,6 +36,10 @@ constexpr KeySpec kChecksums{"crc", "check|ignore", "check",
                              "whether the checksum of each record is checked"};
 constexpr KeySpec kPartialRecord{"partial", "error|ignore", "error",
                                  "what to do with an incomplete last record"};
+constexpr KeySpec kDamagedRecord{
+    "damage", "error|skip", "error",
+    "what to do with bytes that are no record; skip: they are left out, up to the next "
+    "record whose checksums are right"};
 constexpr KeySpec kTfRecordKeys[] = {
     kRecords,
     {"fields", "FIELDS", "",
@@ -41,8 +48,11 @@ constexpr KeySpec kTfRecordKeys[] = {
     kNullsKey,
     kChecksums,
     kPartialRecord,
+    kDamagedRecord,
     kAxesKey};
 constexpr std::string_view kTfRecordSuffixes[] = {".tfrecord", ".tfrecords"};
+
+constexpr int64_t kMaxFirstRecords = 1000;  // damage=skip: that are read to find one whose checksum is right
 
 // What comes after "name.tfrecord" in names of shards: "-00003-of-00010".
 std::string_view without_shard(std::string_view name) {
@@ -96,18 +106,18 @@ Status check_first_record(const MappedFile& file) {
   return error(Code::kCorrupt, file.path(), ": offset 0: a TFRecord file was expected, this is ", what);
 }
 
-// The first record's data, whole and checked.
-Result<Block> first_record(const RecordFile& records, const OpenContext& context) {
-  const auto [begin, bytes] = data_of(records.index.records, 0);
+// A record's data, whole and checked.
+Result<Block> read_record(const RecordFile& records, int64_t record, const OpenContext& context) {
+  const auto [begin, bytes] = data_of(records.index.records, record);
   DL_ASSIGN_OR_RETURN(Block block, context.memory->allocate(bytes + kRecordFooterBytes, 1,
                                                             MemoryKind::kMetadata, "the first record"));
   DL_RETURN_IF_ERROR(records.file.read(begin, bytes + kRecordFooterBytes, block.data()));
   const uint32_t expected = mask_crc32c(Crc32c(best_simd_target()).extend(0, block.data(), bytes));
   const auto got = load_little<uint32_t>(block.data() + bytes);
   if (!records.check_data || got == expected) return block;
-  return error(Code::kCorrupt, records.file.path(), ": offset 0: record 0: the checksum of its data is ",
-               checksum_text(got), ", expected ", checksum_text(expected),
-               "; fields are inferred from it (fields= declares them)");
+  return error(Code::kCorrupt, records.file.path(), ": offset ", begin - kRecordHeaderBytes, ": record ",
+               record, ": the checksum of its data is ", checksum_text(got), ", expected ",
+               checksum_text(expected), "; fields are inferred from it (fields= declares them)");
 }
 
 // Sets the fields that the first record decides; leaves them empty where records are bytes.
@@ -120,9 +130,17 @@ Status infer_fields(const TfRecordOptions& options, const RecordFile& records, c
         Code::kEmpty, path,
         ": no records, hence no first one that says what they are; declare fields=, or records=bytes");
   }
-  DL_ASSIGN_OR_RETURN(const Block block, first_record(records, context));
-  const Bytes data(block.data(), static_cast<size_t>(data_of(records.index.records, 0).bytes));
-  const std::string place = concat(path, ": offset 0: record 0: ");
+  int64_t first = 0;
+  Result<Block> read = read_record(records, first, context);
+  while (!read.is_ok() && read.status().code() == Code::kCorrupt && options.damage == RecordDamage::kSkip &&
+         first + 1 < std::min(records.index.count(), kMaxFirstRecords))
+    read = read_record(records, ++first, context);
+  if (!read.is_ok()) return read.take_status();
+  const Block block = read.take();
+  const FileExtent extent = data_of(records.index.records, first);
+  const Bytes data(block.data(), static_cast<size_t>(extent.bytes));
+  const std::string place =
+      concat(path, ": offset ", extent.offset - kRecordHeaderBytes, ": record ", first, ": ");
   if (options.records == Records::kAuto && fields.empty() && !is_plain_example(data)) {
     if (is_sequence_example(data)) return error(Code::kUnsupported, place, kNoSequences);
     info.notes.push_back("the first record is no tf.train.Example: records are delivered as bytes");
@@ -140,10 +158,8 @@ Result<RecordFile> open_records(const TfRecordOptions& options, const std::strin
     info.notes.push_back("gzip: inflated into memory; without compression files are mapped");
   DL_RETURN_IF_ERROR(check_first_record(file));
   DL_RETURN_IF_ERROR(file.load(context));
-  DL_ASSIGN_OR_RETURN(RecordIndex index, read_record_index(file, options.ignore_partial, context));
-  if (index.skipped_bytes > 0)
-    info.notes.push_back(concat(kDamaged, path, ": the last ", index.skipped_bytes,
-                                " bytes are an incomplete record, left out"));
+  DL_ASSIGN_OR_RETURN(RecordIndex index, read_record_index(file, options.damage, context));
+  std::move(index.losses.begin(), index.losses.end(), std::back_inserter(info.notes));
   return RecordFile{std::move(file), std::move(index), !options.ignore_checksums};
 }
 
@@ -175,7 +191,9 @@ Result<OpenOne> configure_tfrecord(const Uri& uri) {
   using Records = TfRecordOptions::Records;
   options.records = bytes ? Records::kBytes : example ? Records::kExample : Records::kAuto;
   DL_ASSIGN_OR_RETURN(options.ignore_checksums, uri_is(uri, kChecksums, "ignore"));
-  DL_ASSIGN_OR_RETURN(options.ignore_partial, uri_is(uri, kPartialRecord, "ignore"));
+  DL_ASSIGN_OR_RETURN(const bool partial, uri_is(uri, kPartialRecord, "ignore"));
+  DL_ASSIGN_OR_RETURN(const bool skip, uri_is(uri, kDamagedRecord, "skip"));
+  options.damage = skip ? RecordDamage::kSkip : partial ? RecordDamage::kPartial : RecordDamage::kError;
   const UriKey *fields = uri.find("fields"), *nulls = uri.find("nulls");
   const UriKey* const example_only = fields != nullptr ? fields : nulls;
   if (bytes && example_only != nullptr)
