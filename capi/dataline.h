@@ -1238,12 +1238,13 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_part_at(const dl_loader* lo
  * which it has shard_bytes (256MiB). arrow and parquet take a codec: none (the default), lz4 or zstd. A set of parquet is read by
  * the plug-in for Parquet.
  * fields: those of one sample, as in dl_reader; read during the call only. job: text that says what the set is made of; a
- * PATH.partial with finished shards of another job, other fields, another shard_bytes or codec is refused. NULL: "".
+ * PATH.partial with finished shards of another job, other fields, another shard_bytes or codec is refused. So is one that no writer
+ * made: a link, a file, a directory with files and without a manifest of a set; nothing in it is changed. NULL: "".
  * Threads: append, finish and the counts from any thread, also at once; an append is one piece.
  * Since 0.3. */
 typedef struct dl_writer dl_writer;
 /* Errors: DL_ERR_BAD_URI, DL_ERR_UNSUPPORTED (a field that the format does not hold), DL_ERR_INVALID_ARGUMENT, DL_ERR_WRONG_STATE (PATH
- * exists, or another process writes it), DL_ERR_STATE_REFUSED (PATH.partial is another job's), DL_ERR_CORRUPT (its manifest),
+ * exists, another process writes it, or PATH.partial was not made by a writer), DL_ERR_STATE_REFUSED (PATH.partial is another job's), DL_ERR_CORRUPT (its manifest),
  * DL_ERR_NOT_FOUND (the directory around it), DL_ERR_PERMISSION, DL_ERR_IO. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_create(const char* uri, const dl_view* fields,
                                                             int32_t field_count, const char* job,

@@ -88,11 +88,15 @@ const char* option_type(const dl_option_info& option) {
   }
 }
 
+bool is_loss(std::string_view note) {
+  return note.starts_with("left out: ") || note.starts_with("damaged: ");
+}
+
 std::vector<std::string> losses_of(const dl_dataset* dataset) {
   std::vector<std::string> out;
   for (int32_t i = 0; i < dl_dataset_note_count(dataset); ++i) {
     const std::string_view note = dl_dataset_note(dataset, i);
-    if (note.starts_with("left out: ") || note.starts_with("damaged: ")) out.emplace_back(note);
+    if (is_loss(note)) out.emplace_back(note);
   }
   return out;
 }

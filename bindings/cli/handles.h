@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dataline::cli {
@@ -52,7 +53,9 @@ struct FormatRow {
 std::vector<FormatRow> format_table(const dl_extensions* extensions);
 std::vector<dl_storage> storage_table(const dl_extensions* extensions);
 
-// The notes on what a dataset lacks: files that were left out, and files that are damaged (dl_dataset_note).
+// Whether a note, or a warning of the library, is about what a dataset lacks: files that were left out, and files that are damaged
+// (dl_dataset_note).
+bool is_loss(std::string_view note);
 std::vector<std::string> losses_of(const dl_dataset* dataset);
 
 // With these plug-ins loaded; null without any. Throws Failure.

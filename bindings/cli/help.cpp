@@ -121,8 +121,10 @@ constexpr char kShowDetails[] =
 constexpr char kVerifyDetails[] =
     "Reads every sample once, in file order, and prints a line for each that is bad: its index, file and "
     "offset, and what is wrong. Encoded images are decoded if there is no --transform, and one that libjpeg "
-    "warns of counts as bad (--on-warning accept). What has no checksum is only seen to be there: bytes that "
-    "were changed to other bytes of the same kind are not noticed. Exit status 1 if any sample is bad.";
+    "warns of counts as bad (--on-warning accept). Files are compared with the checksums that are stored for "
+    "them, as in the manifest of a set; the samples of one that differs are bad (--checksums records leaves "
+    "that out). What has no checksum is only seen to be there: bytes that were changed to other bytes of the "
+    "same kind are not noticed. Exit status 1 if any sample is bad or a set is damaged.";
 constexpr char kConvertDetails[] =
     "Runs the loader over one epoch and writes its samples to TARGET, FORMAT:PATH, a directory of shards and "
     "a "
@@ -136,11 +138,11 @@ constexpr char kConvertDetails[] =
     "whose bytes "
     "are compared with their checksum first.";
 constexpr char kRecoverDetails[] =
-    "Writes what can be read as `convert` does. Files of the set that cannot be opened are left out, files "
-    "that are cut are "
-    "read up to there (tar, arrow, tfrecord, raw, tokens), and so are bad samples. Each is listed: files on "
-    "standard output, "
-    "samples on standard error. Exit status 0 when the target was written, whatever was lost.";
+    "Writes what can be read as `convert` does. It leaves out files that cannot be opened or differ from the "
+    "checksum in the manifest of their set, and bad samples. Files that are cut are read up to there (arrow, "
+    "csv, idx, jsonl, npy, raw, tar, tfrecord, tokens), those with damage in the middle also behind it (tar, "
+    "tfrecord). What is lost is listed with its offset and bytes: files on standard output, samples on "
+    "standard error. Exit status 0 when the target was written, whatever was lost.";
 constexpr char kReportDetails[] =
     "Runs the loader and writes one HTML file that asks for nothing: a time line of workers and consumer, "
     "where "

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bindings/cli/handles.h"
 #include "bindings/cli/messages.h"
 #include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
@@ -106,7 +107,8 @@ void Progress::write_log(void* context, int32_t level, const char* message, size
   auto& self = *static_cast<Progress*>(context);
   const std::string_view text(message, length);
   try {
-    if (level == DL_LOG_WARNING && self.keep(text)) self.say(text);
+    const bool printed = self.prints_losses_ || !is_loss(text);
+    if (level == DL_LOG_WARNING && self.keep(text) && printed) self.say(text);
     if (level == DL_LOG_INFO && messages().verbose) self.say(text);
     if (level == DL_LOG_PROGRESS && self.due()) self.show(without_controls(text));
   } catch (...) {  // no memory for the message; a callback of the library must not throw

@@ -35,6 +35,8 @@ class Progress {
   // For dl_options_set_log: prints warnings, each once, and keeps them; shows progress.
   const dl_log* log() const { return &log_; }
   std::vector<std::string> warnings();
+  // The command itself prints what the dataset lacks: warnings of it are not printed too.
+  void leave_losses_to_command() { prints_losses_ = false; }
 
   static constexpr std::chrono::milliseconds kInterval{100};  // between lines
 
@@ -45,6 +47,7 @@ class Progress {
 
   const bool live_;
   std::mutex mutex_;
+  bool prints_losses_ = true;  // set before a dataset is opened
   std::vector<std::string> warnings_;
   std::chrono::steady_clock::time_point last_{};
   dl_log log_{};

@@ -49,6 +49,7 @@ int run_recover(const Request& request, const Interrupts& interrupts) {
   if (request.option("bad_files").empty()) job.set("bad_files", "skip");
   if (request.option("checksums").empty()) job.set("checksums", "files");
   job.set_uri(lenient(request.uri(), request.extensions.get()));
+  progress.leave_losses_to_command();
   const Dataset dataset = job.open();
   job.one_at_a_time_if_ragged(request, dataset.get());
   const Loader loader = job.create(dataset.get());

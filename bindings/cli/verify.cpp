@@ -71,6 +71,7 @@ class Verify {
   void open() {
     if (request_.option("checksums").empty()) job_.set("checksums", "files");
     if (request_.option("bad_files").empty()) job_.set("bad_files", "keep");
+    progress_.leave_losses_to_command();
     dataset_ = job_.open();
     for (const dl_view& field : Views(dataset_.get())) {
       const bool bytes = field.kind == DL_KIND_RAGGED && field.dtype == DL_DTYPE_U8;

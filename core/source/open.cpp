@@ -180,7 +180,8 @@ class Opening {
       lost.push_back({parts.size() + lost.size(), path, check.samples, std::move(cause)});
       return Status::ok();
     }
-    if (!source.is_ok()) return explain(source.take_status());
+    if (!source.is_ok())
+      return explain(check.status.is_ok() ? source.take_status() : std::move(check.status));
     if (!check.status.is_ok()) note_loss(kDamaged, check.status);
     const bool same = check.status.is_ok() || check.appended;
     Status samples =

@@ -22,7 +22,7 @@ namespace dataline {
 // What is known of a file by the manifest that lists it.
 struct FileCheck {
   Status status;          // ok: it is what is stated, or nothing is stated of it
-  int64_t samples = -1;   // as stated; -1: not listed
+  int64_t samples = -1;   // as stated; -1: not listed, or of tokens: the URI says how many make a sample
   int64_t bytes = -1;     // as stated
   bool cut = false;       // shorter than stated
   bool appended = false;  // longer, and the stated bytes are right: those behind them are not the set's

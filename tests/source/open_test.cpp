@@ -197,7 +197,7 @@ TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
       {"folder:%d?index=", 17, Code::kBadUri, "index=: expected a file"},
       {"npy:%d/a.npy?trailin=ignore", 14, Code::kBadUri,
        "npy has no key 'trailin', did you mean 'trailing'?"},
-      {"npy:%d/a.npy?length=4", 14, Code::kBadUri, "(keys: trailing, dtype, axes)"},
+      {"npy:%d/a.npy?length=4", 14, Code::kBadUri, "(keys: trailing, end, dtype, axes)"},
       {"npy:%d/a.npy?trailing=maybe", 23, Code::kBadUri, "expected error or ignore"},
       {"npy:%d/a.npy?dtype=u8", 20, Code::kBadUri, "only dtype=bf16"},
       {"npy:%d/a.npy?dtype=x8", 20, Code::kBadUri, "dtype='x8'"},

@@ -36,7 +36,21 @@ Status check_version(const MappedFile& file, uint32_t magic, uint32_t version) {
                expected, " with magic ", magic);
 }
 
-Status check_size(const MappedFile& file, const TokenSpan& header) {
+using Losses = std::vector<std::string>;
+
+// end=cut: as many tokens as there are.
+Status take_whole(const MappedFile& file, TokenSpan& tokens, std::string_view array, Losses& losses) {
+  const int64_t token_bytes = dtype_bytes(tokens.dtype);
+  const std::optional<int64_t> bytes = checked_multiply(tokens.token_count, token_bytes);
+  DL_ASSIGN_OR_RETURN(tokens.token_count,
+                      whole_records(file, tokens.data_offset, {token_bytes, bytes.value_or(INT64_MAX)},
+                                    tokens.token_count, array, losses));
+  return Status::ok();
+}
+
+Status check_size(const MappedFile& file, TokenSpan& header, Losses* losses) {
+  if (losses != nullptr)
+    return take_whole(file, header, concat("array of ", header.token_count, " tokens"), *losses);
   // The count is below 2^31, so neither expression can wrap.
   int64_t expected = header.token_count * dtype_bytes(header.dtype);
   int64_t present = file.bytes() - kLlmcHeaderBytes;
@@ -52,7 +66,7 @@ Status check_dtype(const MappedFile& file, std::optional<DType> wanted, DType fo
                ", the URI says dtype=", dtype_name(*wanted));
 }
 
-Result<TokenSpan> npy_tokens(const MappedFile& file, std::optional<DType> wanted) {
+Result<TokenSpan> npy_tokens(const MappedFile& file, std::optional<DType> wanted, Losses* losses) {
   DL_ASSIGN_OR_RETURN(NpyHeader header, read_npy_header(file, false));
   if (header.shape.size() != 1 || !dtype_is_integer(header.dtype)) {
     return error(Code::kUnsupported, file.path(),
@@ -60,13 +74,18 @@ Result<TokenSpan> npy_tokens(const MappedFile& file, std::optional<DType> wanted
                  "-dimensional, '", header.descr, "'");
   }
   DL_RETURN_IF_ERROR(check_dtype(file, wanted, header.dtype));
+  const std::string array = concat("npy array of ", header.shape[0], " tokens");
+  TokenSpan tokens{header.dtype, header.swapped, header.data_offset, header.shape[0], {}};
+  if (losses != nullptr) {
+    DL_RETURN_IF_ERROR(take_whole(file, tokens, array, *losses));
+    return tokens;
+  }
   std::optional<int64_t> bytes = checked_multiply(header.shape[0], dtype_bytes(header.dtype));
-  DL_RETURN_IF_ERROR(check_data_bytes(file, header.data_offset, bytes.value_or(INT64_MAX),
-                                      concat("npy array of ", header.shape[0], " tokens")));
-  return TokenSpan{header.dtype, header.swapped, header.data_offset, header.shape[0], {}};
+  DL_RETURN_IF_ERROR(check_data_bytes(file, header.data_offset, bytes.value_or(INT64_MAX), array));
+  return tokens;
 }
 
-Result<TokenSpan> llmc_tokens(const MappedFile& file, std::optional<DType> wanted) {
+Result<TokenSpan> llmc_tokens(const MappedFile& file, std::optional<DType> wanted, Losses* losses) {
   if (file.bytes() < kLlmcHeaderBytes) {
     return error(Code::kTruncated, file.path(), ": offset 0: an llm.c header needs ", kLlmcHeaderBytes,
                  " bytes, file has ", file.bytes());
@@ -80,12 +99,12 @@ Result<TokenSpan> llmc_tokens(const MappedFile& file, std::optional<DType> wante
   if (tokens.token_count < 0) {
     return error(Code::kCorrupt, file.path(), ": offset 8: the header says ", tokens.token_count, " tokens");
   }
-  DL_RETURN_IF_ERROR(check_size(file, tokens));
+  DL_RETURN_IF_ERROR(check_size(file, tokens, losses));
   DL_RETURN_IF_ERROR(check_dtype(file, wanted, tokens.dtype));
   return tokens;
 }
 
-Status check_headerless(const MappedFile& file, std::optional<DType> wanted, DType dtype) {
+Status check_headerless(const MappedFile& file, std::optional<DType> wanted, DType dtype, Losses* losses) {
   if (!wanted && !has_suffix(file.path(), ".bin")) {
     return error(Code::kBadUri, file.path(),
                  ": dtype is needed: no header, and the name does not end in .bin");
@@ -101,13 +120,19 @@ Status check_headerless(const MappedFile& file, std::optional<DType> wanted, DTy
   }
   int64_t rest = file.bytes() % dtype_bytes(dtype);
   if (rest == 0) return Status::ok();
+  if (losses != nullptr) {
+    losses->push_back(concat(kDamaged, file.path(), ": cut: ", rest, " bytes from offset ",
+                             file.bytes() - rest, " on are left out: a part of a token of ",
+                             dtype_name(dtype)));
+    return Status::ok();
+  }
   return error(Code::kTruncated, file.path(), ": offset ", file.bytes() - rest,
                ": the last token is cut: ", rest, " bytes of a ", dtype_name(dtype));
 }
 
-Result<TokenSpan> headerless_tokens(const MappedFile& file, std::optional<DType> wanted) {
+Result<TokenSpan> headerless_tokens(const MappedFile& file, std::optional<DType> wanted, Losses* losses) {
   DType dtype = wanted.value_or(DType::kU16);
-  DL_RETURN_IF_ERROR(check_headerless(file, wanted, dtype));
+  DL_RETURN_IF_ERROR(check_headerless(file, wanted, dtype, losses));
   TokenSpan tokens{dtype, false, 0, file.bytes() / dtype_bytes(dtype), {}};
   if (!wanted) tokens.note = "dtype u16 assumed: no header, as nanoGPT writes .bin files";
   return tokens;
@@ -115,15 +140,15 @@ Result<TokenSpan> headerless_tokens(const MappedFile& file, std::optional<DType>
 
 }  // namespace
 
-Result<TokenSpan> find_tokens(const MappedFile& file, std::optional<DType> wanted) {
+Result<TokenSpan> find_tokens(const MappedFile& file, std::optional<DType> wanted, Losses* losses) {
   std::array<std::byte, 6> first{};
   const int64_t count = std::min<int64_t>(first.size(), file.bytes());
   DL_RETURN_IF_ERROR(file.read(0, count, first.data()));
   const std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
-  if (text == "\x93NUMPY" || has_suffix(file.path(), ".npy")) return npy_tokens(file, wanted);
-  if (count < 4) return headerless_tokens(file, wanted);
-  if (is_llmc_magic(load_little<uint32_t>(first.data()))) return llmc_tokens(file, wanted);
-  if (!is_llmc_magic(load_big<uint32_t>(first.data()))) return headerless_tokens(file, wanted);
+  if (text == "\x93NUMPY" || has_suffix(file.path(), ".npy")) return npy_tokens(file, wanted, losses);
+  if (count < 4) return headerless_tokens(file, wanted, losses);
+  if (is_llmc_magic(load_little<uint32_t>(first.data()))) return llmc_tokens(file, wanted, losses);
+  if (!is_llmc_magic(load_big<uint32_t>(first.data()))) return headerless_tokens(file, wanted, losses);
   return error(Code::kUnsupported, file.path(), ": offset 0: an llm.c header in big-endian order");
 }
 

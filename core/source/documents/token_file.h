@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/dtype.h"
 #include "core/memory/mapped_file.h"
@@ -30,7 +31,9 @@ struct TokenSpan {
 // an integer type. kTruncated (an incomplete last token, a header or file shorter than it says), kCorrupt (a header that
 // contradicts the file), kUnsupported (llm.c eval files and unknown versions, headers in the other byte order, .npy of other
 // ranks or types), kMismatch (`dtype` contradicts the header), kBadUri (`dtype` is needed).
-Result<TokenSpan> find_tokens(const MappedFile& file, std::optional<DType> dtype);
+// `losses`: where it is given (end=cut), the whole tokens of a file that is not as long as it says; a note on the rest is added.
+Result<TokenSpan> find_tokens(const MappedFile& file, std::optional<DType> dtype,
+                              std::vector<std::string>* losses = nullptr);
 
 Sniff sniff_llmc(const FirstBytes& file);
 

@@ -139,23 +139,10 @@ bool is_member(const std::string& directory, std::string_view name, const OpenCo
 
 constexpr KeySpec kIdxKeys[] = {kArrayEndKey, kAxesKey};
 
-Result<SourceRef> open_idx(const std::string& path, bool cut, const OpenContext& context) {
-  DL_ASSIGN_OR_RETURN(IdxFile idx, read_idx(path, context, cut));
-  const std::vector<int64_t> shape(idx.header.shape.begin() + 1, idx.header.shape.end());
-  Schema schema = column_per_field({{"data", FieldKind::kDense, idx.header.dtype, shape, "", -1}});
-  const bool native = std::endian::native == std::endian::big;
-  FlatLayout layout = FlatLayout::packed(idx.header.data_offset, idx.header.record_bytes, idx.header.shape[0],
-                                         native ? FlatConversion::kNone : swap_conversion(idx.header.dtype));
-  SourceInfo info{"idx", "", std::move(idx.notes)};
-  if (idx.inflated)
-    info.notes.push_back(concat("gzip: inflated into ", idx.file.bytes(), " bytes of memory"));
-  return FlatFile::create(std::move(idx.file), std::move(schema), std::move(layout), std::move(info));
-}
-
 Result<OpenOne> configure_idx(const Uri& uri) {
   DL_ASSIGN_OR_RETURN(const bool cut, uri_is(uri, kArrayEndKey, "cut"));
   return OpenOne(
-      [cut](const std::string& path, const OpenContext& context) { return open_idx(path, cut, context); });
+      [cut](const std::string& path, const OpenContext& context) { return open_idx(path, context, cut); });
 }
 
 }  // namespace
@@ -192,6 +179,19 @@ Result<IdxFile> read_idx(const std::string& path, const OpenContext& context, bo
   }
   DL_RETURN_IF_ERROR(file.load(context));
   return IdxFile{std::move(file), std::move(header), !inside.empty(), std::move(notes)};
+}
+
+Result<SourceRef> open_idx(const std::string& path, const OpenContext& context, bool cut) {
+  DL_ASSIGN_OR_RETURN(IdxFile idx, read_idx(path, context, cut));
+  const std::vector<int64_t> shape(idx.header.shape.begin() + 1, idx.header.shape.end());
+  Schema schema = column_per_field({{"data", FieldKind::kDense, idx.header.dtype, shape, "", -1}});
+  const bool native = std::endian::native == std::endian::big;
+  FlatLayout layout = FlatLayout::packed(idx.header.data_offset, idx.header.record_bytes, idx.header.shape[0],
+                                         native ? FlatConversion::kNone : swap_conversion(idx.header.dtype));
+  SourceInfo info{"idx", "", std::move(idx.notes)};
+  if (idx.inflated)
+    info.notes.push_back(concat("gzip: inflated into ", idx.file.bytes(), " bytes of memory"));
+  return FlatFile::create(std::move(idx.file), std::move(schema), std::move(layout), std::move(info));
 }
 
 }  // namespace dataline

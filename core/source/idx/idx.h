@@ -19,6 +19,9 @@
 
 namespace dataline {
 
+// `cut`: the key `end` (flat_file.h).
+Result<SourceRef> open_idx(const std::string& path, const OpenContext& context, bool cut = false);
+
 struct IdxHeader {
   DType dtype = DType::kU8;
   std::vector<int64_t> shape;  // at least one dim; those after the first are > 0
@@ -35,7 +38,7 @@ struct IdxFile {
   std::vector<std::string> notes = {};  // on what `cut` left out
 };
 
-// kCorrupt, kTruncated, kUnsupported (0 dims, more than 32, samples of 0 bytes). `cut`: the key `end` (flat_file.h).
+// kCorrupt, kTruncated, kUnsupported (0 dims, more than 32, samples of 0 bytes).
 Result<IdxFile> read_idx(const std::string& path, const OpenContext& context, bool cut = false);
 
 }  // namespace dataline

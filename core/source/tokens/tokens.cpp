@@ -28,6 +28,7 @@ struct TokensOptions {
   int64_t stride = 1024;                  // tokens from one window to the next, >= 1
   bool views = false;                     // x and y are delivered as overlapping views of the window
   std::optional<DType> dtype;             // an integer type; absent: from the header, or u16 for .bin
+  bool cut = false;                       // the whole tokens of a file that is not as long as it says
   std::optional<DocumentRule> documents;  // instead of windows
 };
 
@@ -64,8 +65,9 @@ FlatLayout window_layout(const TokensOptions& options, const TokenSpan& tokens) 
 Result<SourceRef> open_tokens(const TokensOptions& options, const std::string& path,
                               const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, context));
-  DL_ASSIGN_OR_RETURN(TokenSpan tokens, find_tokens(file, options.dtype));
   SourceInfo info{"tokens", path, {}};
+  DL_ASSIGN_OR_RETURN(TokenSpan tokens,
+                      find_tokens(file, options.dtype, options.cut ? &info.notes : nullptr));
   if (!tokens.note.empty()) info.notes.push_back(tokens.note);
   if (options.documents) {
     return open_documents(std::move(file), tokens, *options.documents, std::move(info), context);
@@ -89,6 +91,7 @@ constexpr KeySpec kTokenKeys[] = {
      "samples are documents, one ragged field `tokens`: each ends with the token ID, or FILE, an .npy of i64 "
      "or u64, "
      "says where; default: windows"},
+    kArrayEndKey,
     kPackLengthKey,
     kPackMethodKey,
     kPackWindowKey,
@@ -124,6 +127,7 @@ Result<std::optional<DocumentRule>> uri_documents(const Uri& uri) {
 
 Result<OpenOne> configure_tokens(const Uri& uri) {
   TokensOptions options;
+  DL_ASSIGN_OR_RETURN(options.cut, uri_is(uri, kArrayEndKey, "cut"));
   DL_ASSIGN_OR_RETURN(options.length, uri_i64(uri, "length", options.length, 1));
   if (options.length > kMaxWindowTokens) {
     return uri_error(uri.find("length")->value_column, "length is at most ", kMaxWindowTokens);

@@ -313,7 +313,8 @@ functions! {
     /// of dl_dataset_note
     fn dl_dataset_note_count(dataset: *const dl_dataset) -> i32;
 
-    /// a remark for the user
+    /// A remark for the user. One that begins with "left out: " names a file, or bytes of one, that are not
+    /// in the dataset (bad_files=skip); with "damaged: ", a file or a set that is not what was written.
     fn dl_dataset_note(dataset: *const dl_dataset, index: i32) -> *const c_char;
 
     /// Class names, indexed by label (a folder's class directories, in order). The count is 0 where the
