@@ -91,7 +91,7 @@ Status MappedFile::open_stored(const HostStorage& storage, const OpenContext& co
   if (!opened.is_ok()) return opened.take_status().in(path_);
   stored_ = opened.take();
   fingerprint_ = stored_->fingerprint();
-  bytes_ = at_open_.bytes = stored_->bytes();
+  bytes_ = at_open_.bytes = std::min(stored_->bytes(), context.max_file_bytes);
   io_ = IoMode::kPread;
   if (bytes_ >= 0) return Status::ok();
   return error(Code::kIo, path_, ": storage ", storage.scheme(), " reported ", bytes_, " bytes");

@@ -13,6 +13,7 @@
 #include "core/source/directory_files.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
+#include "core/source/open_files.h"
 #include "core/source/packing/packing.h"
 #include "core/source/set_checks.h"
 #include "core/source/uri.h"
@@ -66,9 +67,6 @@ Status refuse_foreign(std::string_view text, int64_t column, const OpenContext& 
                    scheme_list(known));
 }
 
-// The files that one path of the URI stands for.
-using Files = std::vector<std::string>;
-
 // A format of the host's lists a directory itself, and has no notes: the library reports what is not of its kind.
 void note_left_out(const Format& format, const std::string& path, const OpenContext& context,
                    std::vector<std::string>& notes) {
@@ -109,179 +107,6 @@ Result<Files> files_of(const Uri& uri, const Format& format, const UriPath& path
   return expand_ranges(text, path.path_column);
 }
 
-// Opens all files of a URI in order, checking the cancel token and reporting progress.
-class Opening {
- public:
-  Opening(const Uri& uri, const Format& format, OpenOne open_one, const OpenContext& context,
-          SetChecks& checks, size_t file_count)
-      : uri_(uri),
-        format_(format),
-        proves_records_(format.proves_records != nullptr && format.proves_records(uri)),
-        open_one_(std::move(open_one)),
-        context_(context),
-        checks_(checks),
-        file_count_(file_count) {}
-
-  // One line for each file that was left out, or is not what its checksum says.
-  const std::vector<std::string>& losses() const { return losses_; }
-
-  Result<SourceRef> open(const Files& files) {
-    std::vector<Part> parts;
-    std::vector<Lost> lost;
-    parts.reserve(files.size());
-    for (const std::string& path : files) {
-      DL_RETURN_IF_ERROR(before_file());
-      DL_RETURN_IF_ERROR(open_file(path, parts, lost));
-      context_.progress->add_file();
-    }
-    DL_RETURN_IF_ERROR(note_findings());
-    if (parts.empty()) {
-      return std::move(first_bad_)
-          .in(concat("none of ", file_count_, " files can be opened, the first because of"));
-    }
-    for (Lost& each : lost) {  // the places are those in the list with what was inserted before
-      SourceRef source =
-          lost_source(parts.front().source->schema(), each.path, each.samples, std::move(each.cause));
-      parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(each.place),
-                   {"", std::move(source), std::move(each.path)});
-    }
-    Result<SourceRef> all = concat_sources(std::move(parts));
-    return all.is_ok() ? std::move(all) : Result<SourceRef>(explain_mismatch(all.take_status()));
-  }
-
- private:
-  // A file that cannot be opened, whose samples are kept as bad ones: the place that it has among all.
-  struct Lost {
-    size_t place;
-    std::string path;
-    int64_t samples;
-    Status cause;
-  };
-
-  Status open_file(const std::string& path, std::vector<Part>& parts, std::vector<Lost>& lost) {
-    FileCheck check = checks_of(path);
-    const bool keep = context_.bad_files == BadFiles::kKeep;
-    // What is left of a file that was cut has no checksum; records may have, and what was appended has no part in the rest.
-    const bool trusted = check.status.is_ok() || check.appended || proves_records_ || (check.cut && !keep);
-    if (!check.status.is_ok()) {
-      if (!is_damage(check.status)) return check.status;
-      if (!trusted && !keep)
-        return may_leave_out(check.status) ? leave_out(std::move(check.status))
-                                           : explain(std::move(check.status));
-      if (context_.bad_files == BadFiles::kError) return explain(std::move(check.status));
-    }
-    OpenContext context = context_;
-    if (check.appended) context.max_file_bytes = check.bytes;
-    Result<SourceRef> source = open_one_(path, context);
-    if (!source.is_ok() && may_leave_out(source.status())) return leave_out(source.take_status());
-    if (!source.is_ok() && keep && check.samples >= 0 && is_damage(source.status())) {
-      Status cause = check.status.is_ok() ? source.take_status() : std::move(check.status);
-      note_loss(kDamaged, cause);
-      lost.push_back({parts.size() + lost.size(), path, check.samples, std::move(cause)});
-      return Status::ok();
-    }
-    if (!source.is_ok())
-      return explain(check.status.is_ok() ? source.take_status() : std::move(check.status));
-    if (!check.status.is_ok()) note_loss(kDamaged, check.status);
-    const bool same = check.status.is_ok() || check.appended;
-    Status samples =
-        same ? checks_.check_samples(path, format_.name, check, source.value()->count()) : Status::ok();
-    if (!samples.is_ok()) DL_RETURN_IF_ERROR(note_finding(samples));
-    parts.push_back(
-        {"", trusted ? source.take() : damaged_source(source.take(), std::move(check.status)), path});
-    ++opened_;
-    return Status::ok();
-  }
-
-  FileCheck checks_of(const std::string& path) {
-    FileCheck out;
-    if (context_.checksums == Checksums::kRecords) return out;
-    out = checks_.compare(path, format_.name);
-    if (out.status.is_ok() && format_.check_sums != nullptr) out.status = format_.check_sums(path, context_);
-    return out;
-  }
-
-  // What was found about the set as one.
-  Status note_findings() {
-    for (const Status& finding : checks_.findings()) DL_RETURN_IF_ERROR(note_finding(finding));
-    return Status::ok();
-  }
-  Status note_finding(const Status& finding) {
-    if (context_.bad_files == BadFiles::kError || !is_damage(finding)) return finding;
-    note_loss(kDamaged, finding);
-    return Status::ok();
-  }
-
-  void note_loss(std::string_view kind, const Status& cause) {
-    losses_.push_back(concat(kind, cause.text()));
-    context_.log(LogLevel::kWarning, losses_.back());
-  }
-
-  Status before_file() {
-    if (context_.cancelled())
-      return error(Code::kCancelled, uri_.text, ": cancelled after ", opened_, " of ", file_count_, " files");
-    if (file_count_ > 1) context_.report("opening ", uri_.text);
-    return Status::ok();
-  }
-
-  bool may_leave_out(const Status& status) const {
-    return context_.bad_files == BadFiles::kSkip && file_count_ > 1 && is_damage(status);
-  }
-
-  // What another file may not have: of the machine, the URI and the caller's wishes each has the same.
-  static bool is_damage(const Status& status) {
-    if (is_machine_failure(status)) return false;
-    switch (status.code()) {
-      case Code::kNotFound:
-      case Code::kPermission:
-      case Code::kNotAFile:
-      case Code::kIo:
-      case Code::kTruncated:
-      case Code::kCorrupt:
-      case Code::kUnsafeType:
-      case Code::kUnsupported:
-      case Code::kTooLarge:
-      case Code::kMismatch:
-      case Code::kEmpty:
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  Status leave_out(Status status) {
-    note_loss(kLeftOut, status);
-    if (first_bad_.is_ok()) first_bad_ = std::move(status);
-    return Status::ok();
-  }
-
-  Status explain(Status status) const {
-    // A key is missing, as the file showed: point to where it would be typed.
-    if (status.code() == Code::kBadUri && status.column() == 0) {
-      return std::move(status).with_column(static_cast<int64_t>(uri_.text.size()) + 1);
-    }
-    if (status.code() != Code::kTooManyFiles || file_count_ == 1) return status;
-    return std::move(status).in(concat(opened_, " of ", file_count_, " files are open"));
-  }
-
-  Status explain_mismatch(Status status) const {
-    if (status.code() != Code::kMismatch || !format_.infers || uri_.find("fields") != nullptr) return status;
-    return error(Code::kMismatch, status.message(),
-                 "; fields are inferred from each file: declare them, as in fields=name:f64");
-  }
-
-  const Uri& uri_;
-  const Format& format_;
-  const bool proves_records_;
-  OpenOne open_one_;
-  const OpenContext& context_;
-  SetChecks& checks_;
-  size_t file_count_;
-  size_t opened_ = 0;
-  std::vector<std::string> losses_;
-  Status first_bad_;
-};
-
 Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenContext& context,
                              FormatSpan known, std::vector<std::string>& notes) {
   DL_ASSIGN_OR_RETURN(OpenOne open_one, configure(format, uri));
@@ -304,7 +129,7 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
     files.push_back(std::move(found));
   }
   context.progress->expect_files(static_cast<int64_t>(file_count));
-  Opening opening(uri, format, std::move(open_one), context, checks, file_count);
+  OpenFiles opening(uri, format, std::move(open_one), context, checks, file_count);
   if (!uri.named()) {
     Files all;
     for (Files& some : files) std::move(some.begin(), some.end(), std::back_inserter(all));

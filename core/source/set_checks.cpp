@@ -54,48 +54,6 @@ Status check_sums(const std::string& path, const Manifest& manifest) {
                " and ", end.shards);
 }
 
-// Fails all rows of each run.
-class DamagedSource final : public ForwardSource {
- public:
-  DamagedSource(SourceRef source, Status damage)
-      : ForwardSource(std::move(source)), damage_(std::move(damage)) {}
-
-  void locate(Run& run) const override {
-    for (int64_t i = 0; i < run.count; ++i) run.fail(i, schema().columns.size(), damage_);
-  }
-  Result<const std::byte*> locate_items(const Run&, const ItemRange&, std::byte*) const override {
-    return damage_;
-  }
-  std::optional<uint64_t> stamp(int64_t) const override { return std::nullopt; }
-
- private:
-  const Status damage_;
-};
-
-class LostSource final : public Source {
- public:
-  LostSource(Schema schema, std::string path, int64_t count, Status loss)
-      : schema_(std::move(schema)), path_(std::move(path)), count_(count), loss_(std::move(loss)) {}
-
-  int64_t count() const override { return count_; }
-  const Schema& schema() const override { return schema_; }
-  SourceInfo info() const override { return {"lost", path_, {}}; }
-  void locate(Run& run) const override {
-    for (int64_t i = 0; i < run.count; ++i) run.fail(i, schema_.columns.size(), loss_);
-  }
-  Place place_of(int64_t, size_t) const override { return {path_, {}}; }
-  void fingerprint(Digest& digest) const override {
-    fingerprint_schema(*this, digest);
-    digest.add("lost");
-  }
-
- private:
-  const Schema schema_;
-  const std::string path_;
-  const int64_t count_;
-  const Status loss_;
-};
-
 }  // namespace
 
 Status SetChecks::load(Set& set) const {
@@ -214,14 +172,6 @@ Status SetChecks::check_samples(const std::string& path, std::string_view format
   if (!counted || samples == check.samples) return Status::ok();
   return error(Code::kCorrupt, path, ": has ", samples, " samples, ", kManifestName, " states ",
                check.samples);
-}
-
-SourceRef damaged_source(SourceRef source, Status damage) {
-  return std::make_shared<DamagedSource>(std::move(source), std::move(damage));
-}
-
-SourceRef lost_source(Schema schema, std::string path, int64_t count, Status loss) {
-  return std::make_shared<LostSource>(std::move(schema), std::move(path), count, std::move(loss));
 }
 
 }  // namespace dataline

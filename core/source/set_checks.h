@@ -11,11 +11,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/memory/mapped_file.h"
 #include "core/source/set_manifest.h"
-#include "core/source/source.h"
 
 namespace dataline {
 
@@ -41,8 +41,8 @@ class SetChecks {
   // Of a file that is what was stated, or its first bytes are: whether it holds as many samples.
   Status check_samples(const std::string& path, std::string_view format, const FileCheck& check,
                        int64_t samples) const;
-  // What was found about sets, not about the files that they list: each once.
-  const std::vector<Status>& findings() const { return findings_; }
+  // What was found since the last call about sets, not about the files that they list.
+  std::vector<Status> take_findings() { return std::exchange(findings_, {}); }
 
  private:
   struct Set {
@@ -58,10 +58,5 @@ class SetChecks {
   std::map<std::string, Set> sets_;  // by directory
   std::vector<Status> findings_;
 };
-
-// The records of `source`, each of which fails with this status: bytes that are there and are not to be trusted.
-SourceRef damaged_source(SourceRef source, Status damage);
-// In place of a file that cannot be opened: so many records with this schema, each of which fails with this status.
-SourceRef lost_source(Schema schema, std::string path, int64_t count, Status loss);
 
 }  // namespace dataline

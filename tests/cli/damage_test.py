@@ -434,6 +434,37 @@ class Arrays(Damage):
         self.assertRegex(said["lost"][0], r"^damaged: a\.arrow: ")
 
 
+    def test_the_whole_shards_of_an_mds_are_saved_and_a_bad_one_keeps_its_indices(self):
+        config = {"column_encodings": ["int"], "column_names": ["x"], "column_sizes": [8], "compression": None, "format": "mds", "hashes": [],
+                  "size_limit": 1 << 26, "version": 2}
+        os.mkdir(self.path("mds"))
+        shards = []
+        for s in range(3):
+            text = json.dumps(config).encode()
+            begin = 4 + 4 * 11 + len(text)
+            table = struct.pack("<12I", 10, *[begin + 8 * i for i in range(11)])
+            name = f"shard.{s:05}.mds"
+            self.write(f"mds/{name}", table + text + struct.pack("<10q", *range(10 * s, 10 * s + 10)))
+            shards.append({**config, "raw_data": {"basename": name, "bytes": begin + 80, "hashes": {}}, "samples": 10, "zip_data": None})
+        self.write("mds/index.json", json.dumps({"shards": shards, "version": 2}))
+        self.assertEqual(self.recover("mds:mds")["lost"], [])
+        for damage in (lambda data: data[:100], lambda data: data + b"x"):
+            data = self.read("mds/shard.00001.mds")
+            self.write("mds/shard.00001.mds", damage(data))
+            said = self.recover("mds:mds")
+            self.assertRegex(said["lost"][0], r"^left out: mds/shard\.00001\.mds: ")
+            self.assertEqual(self.saved(), struct.pack("<20q", *range(10), *range(20, 30)))
+            status, said = self.verify("mds:mds")
+            self.assertEqual((status, [bad["index"] for bad in said["bad_samples"]]), (1, list(range(10, 20))))
+            self.write("mds/shard.00001.mds", data)
+
+    def test_tokens_are_read_up_to_where_their_file_is_cut(self):
+        self.write("a.bin", struct.pack("<100H", *range(100))[:-1])
+        said = self.recover("tokens:a.bin?length=10")
+        self.assertEqual(said["samples"], 9)
+        self.assertRegex(said["lost"][0], r"^damaged: a\.bin: cut: 1 bytes from offset 198 on are left out")
+
+
 class Partial(Damage):
     """PATH.partial that is not a writer's."""
 

@@ -316,6 +316,41 @@ TEST_F(WriterSets, AManifestThatIsNoneIsRefusedByLine) {
   }
 }
 
+// In C, as every language has it.
+TEST_F(WriterSets, ChecksumsOfFilesAreComparedWhenTheOptionSaysSo) {
+  TestWriter writer(uri(), numbers(0));
+  finish_and_check(writer, 0);
+  const std::string shard = path("set/part-00002.arrow");
+  std::string bytes = read_whole(shard);
+  bytes[bytes.size() / 2] ^= 1;
+  write_file(shard, bytes);
+  const auto open = [&](const char* checksums, const char* bad_files, std::vector<std::string>& notes) {
+    dl_error error = DL_ERROR_INIT;
+    dl_options* options = nullptr;
+    EXPECT_EQ(dl_options_create(&options, &error), DL_OK);
+    EXPECT_EQ(dl_options_set(options, "checksums", checksums, &error), DL_OK) << error.message;
+    EXPECT_EQ(dl_options_set(options, "bad_files", bad_files, &error), DL_OK) << error.message;
+    dl_dataset* dataset = nullptr;
+    const dl_status status = dl_dataset_open(("arrow:" + path("set")).c_str(), options, &dataset, &error);
+    notes.clear();
+    if (status != DL_OK) notes.emplace_back(error.message);
+    for (int32_t i = 0; i < dl_dataset_note_count(dataset); ++i)
+      notes.emplace_back(dl_dataset_note(dataset, i));
+    const int64_t count = status == DL_OK ? dl_dataset_count(dataset) : -status;
+    dl_dataset_destroy(dataset);
+    dl_options_destroy(options);
+    return count;
+  };
+  std::vector<std::string> notes;
+  EXPECT_EQ(open("records", "error", notes), 40);
+  EXPECT_EQ(open("files", "error", notes), -DL_ERR_CORRUPT);
+  EXPECT_NE(notes.at(0).find("part-00002.arrow: its CRC-32C is "), std::string::npos) << notes.at(0);
+  EXPECT_EQ(open("files", "skip", notes), 35);
+  EXPECT_TRUE(notes.at(0).starts_with("left out: ")) << notes.at(0);
+  EXPECT_EQ(open("files", "keep", notes), 40);
+  EXPECT_TRUE(notes.at(0).starts_with("damaged: ")) << notes.at(0);
+}
+
 TEST(Writers, TheFormatsAreListed) {
   ASSERT_EQ(dl_writer_format_count(), 6);
   EXPECT_STREQ(dl_writer_format_name(0), "arrow");

@@ -10,6 +10,7 @@
 #include "core/base/status.h"
 #include "core/memory/mapped_file.h"
 #include "core/source/composed/composed.h"
+#include "core/source/damage.h"
 #include "core/source/files.h"
 #include "core/source/shards/column_shard.h"
 
@@ -47,21 +48,38 @@ ShardSetPlace shard_set_place(const std::string& path);
 // The columns to deliver: the named ones, or all. What is not read is refused, unless it is left out. kNoSuchField.
 Status choose_columns(const std::string& index, const std::vector<std::string>& wanted, ShardPlan& plan);
 
-// All shards, one after another, each opened by open(directory, shard).
+// All shards, one after another, each opened by open(directory, shard). Those that cannot be opened: by the option bad_files.
 template <typename Open>
 Result<SourceRef> open_shards(const ShardSetPlace& place, const std::vector<ShardEntry>& shards,
                               std::string_view format, const OpenContext& context, const Open& open) {
   context.progress->expect_files(static_cast<int64_t>(shards.size()));
   std::vector<Part> parts;
+  Losses losses(context);
   for (const ShardEntry& shard : shards) {
     if (context.cancelled())
       return error(Code::kCancelled, place.index, ": cancelled after ", parts.size(), " of ", shards.size(),
                    " shards");
     context.report("opening ", place.directory);
-    DL_ASSIGN_OR_RETURN(SourceRef source, open(place.directory.empty() ? "." : place.directory, shard));
-    parts.push_back({"", std::move(source), join_path(place.directory, shard.name)});
+    Result<SourceRef> opened = open(place.directory.empty() ? "." : place.directory, shard);
+    if (opened.is_ok()) {
+      parts.push_back({"", opened.take(), join_path(place.directory, shard.name)});
+      continue;
+    }
+    if (context.bad_files == BadFiles::kError || shards.size() == 1 || !is_damage(opened.status()))
+      return opened.take_status();
+    if (context.bad_files == BadFiles::kSkip) {
+      losses.leave_out(opened.take_status());
+    } else {
+      losses.keep_place(parts.size(), join_path(place.directory, shard.name), shard.samples,
+                        opened.take_status());
+    }
   }
-  return concat_sources(std::move(parts), std::string(format));
+  if (parts.empty() && !losses.first().is_ok())
+    return Status(losses.first())
+        .in(concat("none of ", shards.size(), " shards can be opened, the first because of"));
+  losses.fill_places(parts);
+  DL_ASSIGN_OR_RETURN(SourceRef all, concat_sources(std::move(parts), std::string(format)));
+  return with_notes(std::move(all), losses.notes());
 }
 
 }  // namespace dataline

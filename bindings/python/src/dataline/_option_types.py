@@ -75,9 +75,15 @@ class LoaderOptions(_Order, total=False):
     """How files are read: mapped, by pread (network mounts, files that others change), or held in memory. device:
     the loader holds the set in the memory of its device, where only sample indices are sent for each batch.
     Default: auto."""
-    bad_files: Optional[Literal["error", "skip"]]
+    bad_files: Optional[Literal["error", "skip", "keep"]]
     """What to do with a file of a set of several that cannot be opened (cut, corrupt, missing, not readable): skip
-    leaves it out, with a warning and a note, and the others are the set. Default: error."""
+    leaves it out, with a warning and a note, and the others are the set. keep, with checksums=files: the samples
+    of a damaged file keep their indices and are bad samples. Default: error."""
+    checksums: Optional[Literal["records", "files"]]
+    """files: when a dataset is opened, compares each file with the checksum that is stored for it: the CRC-32C in
+    the dataline.manifest of a set, the CRC-32 of a stored member of an .npz; and the files with those that the
+    manifest lists. Reads each byte once. What differs is an error, or what bad_files chooses. records: only what a
+    format checks as it reads. Default: records."""
     fault_guard: Optional[bool]
     """Installs a SIGBUS handler for the mapped files of the dataset: one that is cut, or whose disk fails, while
     it is read gives an error where the process would end. See dl_dataset_open. Default: false."""

@@ -860,9 +860,9 @@ functions! {
     ) -> dl_status;
 
     /// Errors: DL_ERR_BAD_URI, DL_ERR_UNSUPPORTED (a field that the format does not hold),
-    /// DL_ERR_INVALID_ARGUMENT, DL_ERR_WRONG_STATE (PATH exists, or another process writes it),
-    /// DL_ERR_STATE_REFUSED (PATH.partial is another job's), DL_ERR_CORRUPT (its manifest), DL_ERR_NOT_FOUND
-    /// (the directory around it), DL_ERR_PERMISSION, DL_ERR_IO.
+    /// DL_ERR_INVALID_ARGUMENT, DL_ERR_WRONG_STATE (PATH exists, another process writes it, or PATH.partial
+    /// was not made by a writer), DL_ERR_STATE_REFUSED (PATH.partial is another job's), DL_ERR_CORRUPT (its
+    /// manifest), DL_ERR_NOT_FOUND (the directory around it), DL_ERR_PERMISSION, DL_ERR_IO.
     ///
     /// Unstable: may change, or go, in a minor release.
     fn dl_writer_create(

@@ -44,8 +44,10 @@ handles! {
     /// which it has shard_bytes (256MiB). arrow and parquet take a codec: none (the default), lz4 or zstd. A
     /// set of parquet is read by the plug-in for Parquet. fields: those of one sample, as in dl_reader; read
     /// during the call only. job: text that says what the set is made of; a PATH.partial with finished shards
-    /// of another job, other fields, another shard_bytes or codec is refused. NULL: "". Threads: append,
-    /// finish and the counts from any thread, also at once; an append is one piece. Since 0.3.
+    /// of another job, other fields, another shard_bytes or codec is refused. So is one that no writer made:
+    /// a link, a file, a directory with files and without a manifest of a set; nothing in it is changed.
+    /// NULL: "". Threads: append, finish and the counts from any thread, also at once; an append is one
+    /// piece. Since 0.3.
     dl_writer
     /// a file, read where it is: for formats and storages of the host's
     dl_file

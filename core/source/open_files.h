@@ -1,0 +1,52 @@
+// Opens the files of a URI one after another, by the options bad_files and checksums.
+// Threads: one at a time. Checks the cancel token between files, and reports progress.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/source/damage.h"
+#include "core/source/format.h"
+#include "core/source/set_checks.h"
+#include "core/source/uri.h"
+
+namespace dataline {
+
+// The files that one path of a URI stands for.
+using Files = std::vector<std::string>;
+
+class OpenFiles {
+ public:
+  // All but `open_one` outlive the object. `file_count`: of all calls of open().
+  OpenFiles(const Uri& uri, const Format& format, OpenOne open_one, const OpenContext& context,
+            SetChecks& checks, size_t file_count);
+
+  Result<SourceRef> open(const Files& files);
+  // One note for each file that was left out, or is not what its checksum says.
+  const std::vector<std::string>& losses() const { return losses_.notes(); }
+
+ private:
+  Status before_file() const;
+  Status open_file(const std::string& path, std::vector<Part>& parts);
+  FileCheck checks_of(const std::string& path);
+  Status note_finding(const Status& finding);
+  bool may_leave_out(const Status& status) const {
+    return context_.bad_files == BadFiles::kSkip && file_count_ > 1 && is_damage(status);
+  }
+  Status explain(Status status) const;
+  Status explain_mismatch(Status status) const;
+
+  const Uri& uri_;
+  const Format& format_;
+  const bool proves_records_;
+  const OpenOne open_one_;
+  const OpenContext& context_;
+  SetChecks& checks_;
+  const size_t file_count_;
+  size_t opened_ = 0;
+  Losses losses_;
+};
+
+}  // namespace dataline
