@@ -1,26 +1,55 @@
-"""Memory of the host's arrays, without a copy.
+"""Memory of the host's arrays, without a copy. What an array says beside its numbers (a mask, missing values, a unit of
+time) is not dropped: such an array is refused, with what to do.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 from __future__ import annotations
 
-import array
 from typing import Any
 
 from . import _core
 from ._interface import of_interface
+from .errors import Error
 
 _HOST = (1, 3)  # CPU, and page-locked memory of the CPU
+_EXPECTED = "expected an array (buffer protocol, DLPack or __array_interface__), got "
+# NumPy's kinds of items that are no numbers, and what makes numbers of them.
+_NO_NUMBERS = {
+    "M": "x.astype('i8') gives its ticks as numbers",
+    "m": "x.astype('i8') gives its ticks as numbers",
+    "O": "x.astype(float) makes numbers of them",
+    "S": "a reader's samples may be bytes or text, or x.view('u1') gives the bytes",
+    "U": "a reader's samples may be bytes or text",
+    "T": "a reader's samples may be bytes or text",
+    "V": "members of a record may be fields of their own, as x['name']; other types can be cast",
+}
+
+
+class NotAnArrayError(TypeError):
+    """The value is not an array, and says nothing of memory."""
+
+
+class NotLentError(TypeError, BufferError):
+    """The value is an array that does not lend its memory, or whose memory is not the host's."""
 
 
 def borrow(value: Any) -> _core.Loan:
-    """Any array in host memory: by the buffer protocol, DLPack, ``__array_interface__`` or ``__array__``."""
-    dtype: Any = getattr(value, "dtype", None)
-    # NumPy's own dtypes have another kind, and tell it sooner than their name.
-    if getattr(dtype, "kind", "") == "V" and dtype.name == "bfloat16" and hasattr(value, "__array_interface__"):
-        return of_interface(value, "bf16")
-    if type(value).__module__ == "torch":
+    """Any array in host memory: by the buffer protocol, DLPack, ``__array_interface__`` or ``__array__``.
+
+    Raises NotAnArrayError, TypeError for an array that the library has no use for, CallError, ValueError for an interface
+    that contradicts itself.
+    """
+    module = type(value).__module__
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if module != "numpy" and module != "torch":
+        _refuse_what_is_missing(value)
+    if kind in _NO_NUMBERS:
+        if value.dtype.name != "bfloat16":
+            raise TypeError(f"expected numbers, got items of type {value.dtype}; {_NO_NUMBERS[kind]}")
+        if hasattr(value, "__array_interface__"):
+            return of_interface(value, "bf16")
+    if module == "torch":
         try:
             value = value.numpy()  # sooner than by DLPack
         except (TypeError, RuntimeError):
@@ -29,6 +58,12 @@ def borrow(value: Any) -> _core.Loan:
         return _core.Loan.of_buffer(value)
     except TypeError:
         pass  # it has none
+    except Error:
+        raise
+    except (BufferError, ValueError) as error:  # it has one that it does not lend
+        raise NotLentError(
+            f"expected an array whose memory can be lent, got {type(value).__name__}: {error}"
+        ) from error
     if hasattr(value, "__dlpack__"):
         return _of_dlpack(value)
     if hasattr(value, "__array_interface__"):
@@ -37,37 +72,70 @@ def borrow(value: Any) -> _core.Loan:
         made = value.__array__()
         if made is not value:
             return borrow(made)
-    raise TypeError(f"expected an array (buffer protocol, DLPack or __array_interface__), got {type(value).__name__}")
+    raise NotAnArrayError(_EXPECTED + type(value).__name__)
+
+
+def borrow_as(what: str, value: Any) -> _core.Loan:
+    """The same; errors begin with what it is."""
+    try:
+        return borrow(value)
+    except Error as error:
+        raise type(error)(f"{what}: {error}", error.code, error.name) from error
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{what}: {error}") from error
+
+
+def borrow_field(name: str, value: Any) -> _core.Loan:
+    return borrow_as(f"field '{name}'", value)
+
+
+def _refuse_what_is_missing(value: Any) -> None:
+    """Masks and missing values: the memory below holds anything, or NaN, in their places."""
+    mask = getattr(value, "mask", None)
+    if mask is not None and hasattr(value, "filled"):  # numpy.ma
+        count = int(mask.sum()) if hasattr(mask, "sum") else int(bool(mask))
+        if count:
+            raise TypeError(
+                f"expected an array without a mask, got {type(value).__name__} with {count} masked items; x.filled(v) fills "
+                "them in, and x.mask may be a field of its own"
+            )
+    if hasattr(value, "get_mask"):  # torch.masked
+        raise TypeError(f"expected an array without a mask, got {type(value).__name__}; x.to_tensor(v) fills it in")
+    nulls = getattr(value, "null_count", 0)  # Arrow's arrays, and those of Polars
+    if callable(nulls):
+        nulls = nulls()
+    if not nulls and hasattr(
+        getattr(value, "dtype", None), "na_value"
+    ):  # pandas' own types; NaN of NumPy's is a number
+        nulls = value.isna().sum()
+    if nulls:
+        raise TypeError(
+            f"expected an array without missing values, got {type(value).__name__} with {nulls}; fill them in "
+            "(fill_null, fillna), or dataline.from_arrow(table, nulls=...) says what becomes of them"
+        )
 
 
 def _of_dlpack(value: Any) -> _core.Loan:
-    device = value.__dlpack_device__()
-    if device[0] not in _HOST:
-        raise BufferError(f"expected an array in host memory, got one on DLPack device {tuple(device)}")
     try:
-        capsule = value.__dlpack__(max_version=(1, 0))
-    except TypeError:  # made before there were versions
+        device = value.__dlpack_device__()
+        if device[0] not in _HOST:
+            raise NotLentError(
+                f"expected an array in host memory, got one on DLPack device {tuple(device)}; copy it to the CPU"
+            )
         try:
-            capsule = value.__dlpack__()
-        except (BufferError, RuntimeError):  # nor could it say bool, or read-only
-            if not hasattr(value, "__array__"):
-                raise
-            return borrow(value.__array__())
-    return _core.Loan.of_capsule(capsule)
-
-
-def row(value: Any, dtype: str, what: str) -> _core.Loan:
-    """Numbers in a row: borrowed when they are packed i64 or f64 already, else a copy of the right type."""
+            capsule = value.__dlpack__(max_version=(1, 0))
+        except TypeError:  # made before there were versions
+            try:
+                capsule = value.__dlpack__()
+            except (BufferError, RuntimeError):  # nor could it say bool, or read-only
+                if not hasattr(value, "__array__"):
+                    raise
+                return borrow(value.__array__())
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        if isinstance(error, (Error, NotLentError)):
+            raise
+        raise NotLentError(f"expected a dense array in host memory, got {type(value).__name__}: {error}") from error
     try:
-        loan = borrow(value)
-    except TypeError:
-        loan = None  # a list, a range, an iterator
-    if loan is not None:
-        if len(loan.shape) != 1:
-            raise ValueError(f"{what}: expected one dim, got {len(loan.shape)}")
-        if loan.dtype == "bool" and dtype == "i64":
-            raise ValueError(f"{what}: expected indices, got a mask; numpy.flatnonzero(mask) gives them")
-        if loan.dtype == dtype and (loan.shape[0] < 2 or loan.strides[0] == 8):
-            return loan
-    numbers = value.tolist() if hasattr(value, "tolist") else value
-    return _core.Loan.of_buffer(array.array("q" if dtype == "i64" else "d", numbers))
+        return _core.Loan.of_capsule(capsule)
+    except BufferError as error:
+        raise NotLentError(f"expected an array of the library's types, got {type(value).__name__}: {error}") from error

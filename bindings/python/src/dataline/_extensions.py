@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Optional, Protocol, Union
 
 from . import _core, errors
-from ._reader import PACKING, taker_of
+from ._values import PACKING, taker_of
 from .dataset import Dataset
 from .schema import Field
 from .tables import FormatKey, TransformArgument

@@ -11,23 +11,33 @@ from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
 from . import _core
-from ._borrow import row
+from ._rows import is_boolean, row, short
 from .tables import option_table
 
 Log = Callable[[str, str], object]
 
 
 def _text(key: str, value: Any) -> str:
-    if isinstance(value, bool):
+    if is_boolean(value) and getattr(value, "shape", ()) == ():
         return "true" if value else "false"
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
     if isinstance(value, float):
-        return repr(value)
+        return float.__repr__(value)
     try:
         return str(operator.index(value))
     except TypeError:
         raise TypeError(f"{key}: expected text, a number or a boolean, got {type(value).__name__}") from None
+
+
+def parsed(key: str, value: Any) -> str:
+    """A value as the table of options reads it: ``"full"`` for a shuffle of True, ``"8"`` for a batch size of 8.
+
+    Raises CallError as making a Loader does.
+    """
+    made = _core.Options()
+    made.set(key, _text(key, value))
+    return made.get(key)
 
 
 def build(
@@ -49,6 +59,8 @@ def build(
             made.set_lengths(row(value, "i64", key))
         elif kind == "weights" and not isinstance(value, str):
             made.set_weights(row(value, "f64", key))
+        elif kind == "text" and not isinstance(value, (str, os.PathLike)):
+            raise TypeError(f"option {key}: expected text, got {short(value)}")  # cache=True is no directory
         else:
             made.set(key, _text(key, value))
     if cancel_token is not None:

@@ -5,22 +5,17 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from itertools import zip_longest
 from typing import Any, Optional, Protocol, Union
 
 from . import _core
-from ._borrow import borrow
 from ._failures import Failures
+from ._values import field_of, taker_of, text_of
 from .schema import Field
 
 # How a sample is built up: a field's name, or a list or dict of the same.
 Template = Any
-
-PACKING = {
-    "bool": "?", "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i8": "b", "i16": "h", "i32": "i", "i64": "q",
-    "f16": "e", "f32": "f", "f64": "d",
-}  # fmt: skip
 
 
 class Source(Protocol):
@@ -125,17 +120,6 @@ def names_in(template: Template) -> list[str]:
     return [template]
 
 
-def field_of(name: str, value: Any) -> Field:
-    """What samples like this one have; scalars as PyTorch's collate takes them."""
-    if isinstance(value, (str, bytes)):
-        return Field(name, "u8", (-1,), ragged=True)
-    for kind, dtype in ((bool, "bool"), (int, "i64"), (float, "f64"), (complex, "c128")):
-        if isinstance(value, kind):
-            return Field(name, dtype)
-    loan = borrow(value)
-    return Field(name, loan.dtype, loan.shape)
-
-
 class Reader:
     """Fills the library's cells from a source."""
 
@@ -145,6 +129,7 @@ class Reader:
         self.source: Any = source
         self.given = read
         self.failures = Failures()
+        texts: Sequence[Optional[type]] = ()
         if fields is not None and len(fields) == 1:
             self.template: Template = fields[0].name
             self.fields = tuple(fields)
@@ -160,10 +145,11 @@ class Reader:
                 raise ValueError("expected fields=, for there is no sample to look at")
             sample = self._first()
             self.template = template_of(sample)
-            parts = zip(names_in(self.template), leaves(self.template, sample))
-            self.fields = tuple(field_of(name, value) for name, value in parts)
+            values = list(leaves(self.template, sample))
+            self.fields = tuple(field_of(name, value) for name, value in zip(names_in(self.template), values))
+            texts = [text_of(value) for value in values]
         self._parts = parts_of(self.template)
-        self._takers = tuple(taker_of(field) for field in self.fields)
+        self._takers = tuple(taker_of(*one) for one in zip_longest(self.fields, texts))
 
     def _first(self) -> Any:
         return self.source[0] if self.given is None else self.given(0, Place())
@@ -229,36 +215,3 @@ class Reader:
 class _Failed:
     def __init__(self, error: Exception) -> None:
         self.error = error
-
-
-def taker_of(field: Field) -> Callable[[Any], _core.Loan]:
-    """The function that borrows a value of this field."""
-    name, dtype, shape, ragged = field.name, field.dtype, field.shape, field.ragged
-
-    def take(value: Any) -> _core.Loan:
-        if isinstance(value, (bool, int, float, complex)) and not hasattr(value, "dtype"):
-            return _core.Loan.of_buffer(_pack(field, value))
-        if ragged and isinstance(value, str):
-            return borrow(value.encode())
-        loan = borrow(value)
-        if loan.dtype != dtype:
-            raise TypeError(f"{name}: expected {dtype}, got {loan.dtype}")
-        if ragged:
-            if len(loan.shape) != len(shape) or loan.shape[1:] != shape[1:]:
-                raise ValueError(f"{name}: expected shape {shape}, got {loan.shape}")
-        elif loan.shape != shape:
-            raise ValueError(f"{name}: expected shape {shape}, got {loan.shape}")
-        return loan
-
-    return take
-
-
-def _pack(field: Field, value: Any) -> bytes:
-    if field.shape or field.ragged:
-        raise TypeError(f"{field.name}: expected an array of shape {field.shape}, got a number")
-    if field.dtype in ("c64", "c128"):
-        number = complex(value)
-        return struct.pack("2f" if field.dtype == "c64" else "2d", number.real, number.imag)
-    if field.dtype not in PACKING:
-        raise TypeError(f"{field.name}: expected an array of {field.dtype}, got a number")
-    return struct.pack(PACKING[field.dtype], value)

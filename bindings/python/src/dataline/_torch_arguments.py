@@ -6,11 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Optional, Union
+from typing import Any, Literal, Optional, Union
 
 import torch
 
 from ._option_types import LoaderOptions
+
+
+Shuffle = Union[None, bool, Literal["none", "full", "window"]]
 
 
 class Arguments(LoaderOptions, total=False):

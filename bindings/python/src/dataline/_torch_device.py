@@ -14,6 +14,7 @@ import torch
 
 from . import _core
 from ._launcher import launcher
+from ._rows import is_boolean
 from .schema import Field
 
 Buffers = Union[Mapping[str, torch.Tensor], Sequence[torch.Tensor]]
@@ -22,6 +23,8 @@ Buffers = Union[Mapping[str, torch.Tensor], Sequence[torch.Tensor]]
 def device_of(device: Union[str, int, torch.device]) -> torch.device:
     """The device by its number. ``"cuda"`` is PyTorch's current one; where that is the first because nobody chose, and
     a launcher started one process for each, the one of its local rank."""
+    if is_boolean(device):
+        raise TypeError(f"device: expected cpu, cuda or cuda:N, got {device!r}")
     made = torch.device(device)
     if made.type == "cpu":
         return made

@@ -9,6 +9,7 @@ import threading
 from typing import Any, Optional, Protocol
 
 from . import _core
+from ._rows import nanoseconds
 from ._torch_device import InFlight
 
 
@@ -42,7 +43,7 @@ class Loop:
     def __next__(self) -> Any:
         self._settle(threading.get_ident())
         timeout = self._owner.timeout
-        batch = self._batches._next(min(int(timeout * 1e9), 2**63 - 1) if timeout else -1)
+        batch = self._batches._next(nanoseconds(timeout) if timeout else -1)
         if batch is None:
             raise StopIteration
         sample, pinned = self._owner._sample(batch)

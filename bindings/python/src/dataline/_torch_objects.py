@@ -7,7 +7,6 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, Optional, Protocol, Union
@@ -15,8 +14,9 @@ from typing import Any, Optional, Protocol, Union
 import torch
 import torch.utils.data
 
-from . import _torch_source
-from .dataset import Dataset, from_arrays, from_reader, open
+from . import _torch_datasets
+from ._torch_source import Order
+from .dataset import Dataset, from_arrays, from_reader
 from .errors import Timeout, WrongStateError
 from .loader import Loader
 from .schema import Field
@@ -31,8 +31,8 @@ def _known(dataset: Any, collate_fn: Any) -> Dataset:
     """The dataset that a state is about: where it can be, the one of a loader without worker processes."""
     if isinstance(dataset, Dataset):
         return dataset
-    if collate_fn is None and len(dataset) > 0 and _torch_source.is_plain(dataset[0]):
-        return _torch_source.opened(dataset, {})[0]
+    if collate_fn is None and len(dataset) > 0 and _torch_datasets.is_plain(dataset[0]):
+        return _torch_datasets.opened(dataset, {})[0]
     return _counted(len(dataset))
 
 
@@ -119,8 +119,8 @@ class _Given:
 class Arguments(Protocol):
     """Of whom the loader is."""
 
-    dataset: Any
-    num_workers: Optional[int]
+    _source: Any
+    _workers: Optional[int]
     prefetch_factor: Optional[int]
     persistent_workers: bool
     collate_fn: Any
@@ -129,19 +129,19 @@ class Arguments(Protocol):
     timeout: float
     pin_memory: bool
     pin_memory_device: str
-    _order: _torch_source.Order
+    _order: Order
 
 
 def made(asked: Arguments, options: Mapping[str, Any]) -> Union[Objects, Stream]:
     """PyTorch's loader with what was asked for."""
-    workers = asked.num_workers or 0
+    workers = asked._workers or 0
     arguments: dict[str, Any] = {"num_workers": workers, "pin_memory": asked.pin_memory, "collate_fn": asked.collate_fn}
     if asked.pin_memory_device:
         arguments["pin_memory_device"] = asked.pin_memory_device
     if workers > 0:
         names = ("timeout", "worker_init_fn", "multiprocessing_context", "persistent_workers", "prefetch_factor")
         arguments.update({name: getattr(asked, name) for name in names if getattr(asked, name) is not None})
-    if isinstance(asked.dataset, torch.utils.data.IterableDataset):
+    if isinstance(asked._source, torch.utils.data.IterableDataset):
         return Stream(asked, options, arguments)
     return Objects(asked, options, arguments)
 
@@ -152,12 +152,16 @@ class Stream:
     def __init__(self, asked: Arguments, options: Mapping[str, Any], arguments: dict[str, Any]) -> None:
         order = asked._order
         of_another = {name for name, value in options.items() if value} - {"batch_size", "drop_last", "seed"}
-        if of_another or order.batches is not None:
-            names = ", ".join(sorted(of_another)) or "batch_sampler"
+        if order.batches is not None:
+            of_another.add("batch_sampler")
+        if order.sampled:
+            of_another.add("sampler")
+        if of_another:
+            names = ", ".join(sorted(of_another))
             raise ValueError(f"{names}: an IterableDataset decides itself what comes, and in what order")
         size = {} if order.single else {"drop_last": order.drop_last}
-        self._made = torch.utils.data.DataLoader(
-            asked.dataset, order.batch_size, generator=order.generator, **size, **arguments
+        self.theirs = self._made = torch.utils.data.DataLoader(
+            asked._source, order.batch_size, generator=order.generator, **size, **arguments
         )
 
     def __len__(self) -> int:
@@ -174,9 +178,7 @@ class Objects:
     """PyTorch's loader over a map-style dataset. ``position`` says where it is."""
 
     def __init__(self, asked: Arguments, options: Mapping[str, Any], arguments: dict[str, Any]) -> None:
-        order, dataset = asked._order, asked.dataset
-        if isinstance(dataset, (str, os.PathLike)):
-            dataset = open(dataset)
+        order, dataset = asked._order, asked._source
         self._order: Union[_Given, _Order]
         if order.batches is not None:
             self._order = _Given(order.batches)
@@ -192,6 +194,8 @@ class Objects:
         if self._seed is not None:
             arguments["generator"] = self._generator
         self._made = torch.utils.data.DataLoader(dataset, **arguments)
+        # Whose samplers are the loader's: where a batch_sampler decides the order.
+        self.theirs = self._made if order.batches is not None else None
         self._timeout = arguments.get("timeout")
         self._loops = 0
         self._lock = threading.Lock()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Union
 import torch
 import torch.utils.data
 
+from ._rows import whole
 from .dataset import from_arrays
 from .errors import StateError
 from .loader import Loader
@@ -40,7 +41,8 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
     """
 
     def __init__(self, data: Union[int, Sized], batch_size: int = 1, **options: Unpack[SamplerOptions]) -> None:
-        count = data if isinstance(data, int) else len(data)
+        count = len(data) if hasattr(data, "__len__") else whole(data, "data")
+        batch_size = whole(batch_size, "batch size")
         samples = from_arrays({"x": torch.zeros(1, dtype=torch.uint8).expand(count)})
         self.loader = Loader(samples, batch_size=batch_size, num_workers=0, **options)
         self._batch_size = batch_size
@@ -101,3 +103,19 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
             )
         self._epoch, self._taken = epoch, taken
         self._loads += 1
+
+
+class OfLoader:
+    """The indices of the epoch where a loader is, as ``sampler`` of PyTorch's loader gives them."""
+
+    def __init__(self, sampler: Sampler, epoch: int, by_blocks: bool) -> None:
+        self._sampler, self._epoch, self._by_blocks = sampler, epoch, by_blocks
+
+    def __len__(self) -> int:
+        return len(self._sampler)
+
+    def __iter__(self) -> Iterator[int]:
+        if self._by_blocks:
+            raise TypeError('with shuffle="window" the order depends on the files; batch.info.indices has the indices')
+        self._sampler.set_epoch(self._epoch)
+        return iter(self._sampler)

@@ -1,13 +1,12 @@
-"""What PyTorch's loader takes, as the library's: datasets, samplers, generators.
+"""What the arguments of PyTorch's loader ask for, as options of the library: the order, and who makes the batches.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 import torch
@@ -18,14 +17,16 @@ from torch.utils.data import (
     RandomSampler,
     SequentialSampler,
     Subset,
-    TensorDataset,
+    SubsetRandomSampler,
     WeightedRandomSampler,
 )
 from torch.utils.data.distributed import DistributedSampler
 
 from ._launcher import launcher
-from ._reader import Template, field_of, leaves, names_in, template_of
-from .dataset import Dataset, from_arrays, from_reader, open
+from ._options import parsed
+from ._torch_datasets import is_plain, is_python, refuse_what_is_no_dataset
+from ._torch_sampler import OfLoader, Sampler
+from .loader import Loader
 
 # Options that concern the order alone: the others are about how the library makes samples.
 OF_THE_ORDER = frozenset(
@@ -34,7 +35,9 @@ OF_THE_ORDER = frozenset(
         "drop_last", "rank", "world_size", "sample_indices", "weights", "replacement", "samples_per_epoch",
     }
 )  # fmt: skip
-_STOCK = (SequentialSampler, RandomSampler, DistributedSampler)
+# With these a batch is not the samples of so many indices of the dataset.
+_OF_CONTENT = ("pack_length", "bucket_edges", "max_tokens")
+_NOT_OF_A_SAMPLER = {"batch_size", "global_batch_size", "epochs", "start_epoch", "start_step"}
 
 
 def take_part(options: dict[str, Any]) -> None:
@@ -54,6 +57,19 @@ def take_part(options: dict[str, Any]) -> None:
         options.update(asked)
 
 
+def place(options: Mapping[str, Any]) -> tuple[int, int]:
+    """Rank and world size of options, as numbers."""
+    told = launcher()
+    by_launcher: dict[str, Optional[int]] = {"rank": told.rank, "world_size": told.world_size}
+    rank, world_size = (
+        by_launcher[name] if options.get(name) in ("auto", None) else int(parsed(name, options[name]))
+        for name in by_launcher
+    )
+    if world_size is None or rank is None:
+        raise ValueError("world_size: the launcher tells the rank only; give world_size=")
+    return rank, world_size
+
+
 def drawn_seed(generator: Optional[torch.Generator], options: Mapping[str, Any]) -> Optional[int]:
     """A seed out of PyTorch's generator, as its own loader draws one where it was given none; None: it is the options', or
     nothing is random.
@@ -63,10 +79,16 @@ def drawn_seed(generator: Optional[torch.Generator], options: Mapping[str, Any])
     """
     given = generator is not None or options.get("seed") is not None
     of_a_rank = options.get("rank") is not None or options.get("world_size") is not None
-    random = options.get("shuffle") or options.get("weights") is not None or options.get("transform") is not None
+    shuffled = options.get("shuffle") is not None and parsed("shuffle", options["shuffle"]) != "none"
+    random = shuffled or options.get("weights") is not None or options.get("transform") is not None
     if given or of_a_rank or not random:
         return None
     return int(torch.empty((), dtype=torch.int64).random_().item())
+
+
+def _is_stock(sampler: Any, kind: type) -> bool:
+    """Whether it gives the indices as PyTorch's own of that kind does: a subclass may give others."""
+    return isinstance(sampler, kind) and type(sampler).__iter__ is kind.__iter__  # type: ignore[attr-defined]
 
 
 class Order:
@@ -75,39 +97,54 @@ class Order:
     def __init__(
         self,
         batch_size: Optional[int],
-        shuffle: Optional[bool],
+        shuffle: Any,
         sampler: Any,
         batch_sampler: Any,
-        drop_last: bool,
+        drop_last: Any,
         generator: Optional[torch.Generator],
         options: Mapping[str, Any],
     ) -> None:
         self.batches: Any = None  # a batch_sampler whose batches are taken as they are
         self.distributed: Optional[DistributedSampler] = None
+        self._source: Any = None  # what a sampler of PyTorch's draws from
+        self._subset: Any = None  # the samples that it draws from, where these are not all
+        self._read_again: Any = None  # a sampler that may give other indices the next time
+        self._loops = 0
         self._epoch_seen = 0
+        self.options = {name: value for name, value in options.items() if value is not None}
+        # As the table of options reads them: "false" is false.
+        word = "none" if shuffle is None else parsed("shuffle", shuffle)
+        drop_last = drop_last is not None and parsed("drop_last", drop_last) == "true"
+        batch_size = None if batch_size is None else int(parsed("batch_size", batch_size))
+        if generator is not None and not isinstance(generator, torch.Generator):
+            raise TypeError(
+                f"generator: expected a torch.Generator, got {type(generator).__name__}; seed= takes a number"
+            )
         if batch_sampler is not None:
-            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+            if batch_size != 1 or word != "none" or sampler is not None or drop_last:
                 raise ValueError(
                     "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
                 )
-            if type(batch_sampler) is BatchSampler and isinstance(batch_sampler.sampler, _STOCK):
+            if type(batch_sampler) is BatchSampler and _draws_here(batch_sampler.sampler):
                 sampler, drop_last = batch_sampler.sampler, batch_sampler.drop_last
                 batch_size = batch_sampler.batch_size
             else:
                 self.batches, batch_size = batch_sampler, None
+        of_all = "global_batch_size" in self.options
+        if of_all and batch_size not in (None, 1):
+            raise ValueError("batch_size and global_batch_size: expected one of the two, got both")
+        self.single = batch_size is None and self.batches is None and not of_all
+        if self.single and drop_last:
+            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
         self.batch_size, self.drop_last, self.generator = batch_size, drop_last, generator
-        self.options: dict[str, Any] = dict(options)
-        if batch_size is None and self.batches is None and "global_batch_size" not in options:
-            self.single, self.options["batch_size"] = True, 1
-        else:
-            self.single = False
-            self.options["batch_size"] = None if "global_batch_size" in options else batch_size
+        self.options["batch_size"] = 1 if self.single else None if of_all else batch_size
         if drop_last:
             self.options["drop_last"] = True
-        if sampler is not None and shuffle:
+        if sampler is not None and word != "none":
             raise ValueError("sampler option is mutually exclusive with shuffle")
-        if shuffle:
-            self.options["shuffle"] = True
+        if word != "none":
+            self.options["shuffle"] = word
+        self.sampled = sampler is not None
         if sampler is not None:
             self._take(sampler)
         if self.batches is not None:
@@ -119,8 +156,8 @@ class Order:
 
     def _take(self, sampler: Any) -> None:
         options = self.options
-        if isinstance(sampler, DistributedSampler):
-            self.distributed, self._epoch_seen = sampler, sampler.epoch
+        if _is_stock(sampler, DistributedSampler):
+            self.distributed, self._epoch_seen, self._source = sampler, sampler.epoch, sampler.dataset
             told = {"rank": sampler.rank, "world_size": sampler.num_replicas, "seed": sampler.seed}
             for name, value in told.items():
                 if options.get(name) not in (None, value):
@@ -131,16 +168,23 @@ class Order:
                 options["last_batch"] = "pad"  # every rank has as many samples, as with PyTorch
         elif isinstance(sampler, WeightedRandomSampler):
             raise TypeError("WeightedRandomSampler is not supported: use weights=, replacement= and samples_per_epoch=")
-        elif isinstance(sampler, RandomSampler):
+        elif _is_stock(sampler, RandomSampler):
             if sampler.replacement or sampler.num_samples != len(sampler.data_source):
                 raise TypeError(
                     "a RandomSampler with replacement or num_samples is not supported: use weights=, replacement= and "
                     "samples_per_epoch="
                 )
-            options["shuffle"] = True
+            options["shuffle"], self._source = True, sampler.data_source
             self.generator = self.generator or sampler.generator
-        elif not isinstance(sampler, SequentialSampler):
-            options["sample_indices"] = sampler if hasattr(sampler, "dtype") else list(sampler)
+        elif _is_stock(sampler, SubsetRandomSampler):
+            options["shuffle"], self._subset = True, sampler.indices
+            self.generator = self.generator or sampler.generator
+        elif _is_stock(sampler, SequentialSampler):
+            self._source = sampler.data_source
+        else:
+            options["sample_indices"] = _indices_of(sampler)
+            if not isinstance(sampler, Sequence) and not hasattr(sampler, "__next__"):
+                self._read_again = sampler
 
     def _refuse_a_second_order(self) -> None:
         if not hasattr(self.batches, "__len__"):
@@ -151,9 +195,26 @@ class Order:
         if second:
             raise TypeError(f"{', '.join(second)}: the batch_sampler decides the order")
 
+    def drawn_from(self, dataset: Any) -> Any:
+        """The samples of the dataset that are read: all, but for those that a sampler of PyTorch's leaves out."""
+        if self._source is not None and len(self._source) != len(dataset):
+            raise ValueError(
+                f"sampler: it draws from {len(self._source)} samples, and the dataset has {len(dataset)}: give the loader "
+                "the dataset that the sampler was made for, or torch.utils.data.Subset(dataset, indices)"
+            )
+        return dataset if self._subset is None else Subset(dataset, self._subset)
+
     def is_of(self, dataset: Any) -> bool:
         """Whether the library decides which samples of it are read."""
         return self.batches is None and not isinstance(dataset, IterableDataset)
+
+    def begin(self) -> None:
+        """A loop begins. PyTorch's loader reads the sampler anew for each; from the second on it is compared."""
+        self._loops += 1
+        if self._read_again is None or self._loops == 1 or hasattr(self._read_again, "dtype"):
+            return
+        if list(self._read_again) != self.options["sample_indices"]:
+            raise _other_each_epoch(self._read_again)
 
     def epoch_set(self) -> Optional[int]:
         """The epoch that the DistributedSampler was told since it was asked for; None: none."""
@@ -163,11 +224,27 @@ class Order:
         return self._epoch_seen
 
 
-def is_python(dataset: Any) -> bool:
-    """Whether its samples are made by Python code."""
-    if type(dataset) is Subset:
-        return is_python(dataset.dataset)
-    return not isinstance(dataset, (Dataset, str, os.PathLike)) and type(dataset) is not TensorDataset
+def _draws_here(sampler: Any) -> bool:
+    kinds = (SequentialSampler, RandomSampler, SubsetRandomSampler, DistributedSampler)
+    return any(_is_stock(sampler, kind) for kind in kinds)
+
+
+def _indices_of(sampler: Any) -> Any:
+    if hasattr(sampler, "dtype"):
+        return sampler
+    if isinstance(sampler, str) or not hasattr(sampler, "__iter__"):
+        raise TypeError(f"sampler: expected an iterable of indices, got {type(sampler).__name__}")
+    if hasattr(sampler, "set_epoch"):
+        raise _other_each_epoch(sampler)
+    return list(sampler)
+
+
+def _other_each_epoch(sampler: Any) -> TypeError:
+    return TypeError(
+        f"sampler: {type(sampler).__name__} gives other indices each epoch, and sampler= is read when the loader is made: "
+        "use shuffle=True or weights=, or batch_sampler=torch.utils.data.BatchSampler(sampler, batch_size, drop_last), "
+        "which is read anew each epoch"
+    )
 
 
 def made_by_python(
@@ -185,52 +262,25 @@ def made_by_python(
             return name
     if not is_python(dataset) or not only_order:
         return None
-    _refuse_what_is_no_dataset(dataset)
+    refuse_what_is_no_dataset(dataset)
     if num_workers == 0 or (num_workers is not None and getattr(sys, "_is_gil_enabled", lambda: True)()):
         return "num_workers"  # this thread, or processes, for threads would wait for the lock
     return None if len(dataset) == 0 or is_plain(dataset[0]) else "a dataset of Python's objects"
 
 
-def is_plain(sample: Any) -> bool:
-    """Whether it is made of arrays, numbers and text, in dicts, lists and tuples, which the library gives back."""
-    if type(sample) in (list, tuple):
-        return all(map(is_plain, sample))
-    if type(sample) is dict:
-        return all(map(is_plain, sample.values()))
-    if isinstance(sample, (Mapping, tuple, list)):
-        return False
-    try:
-        field_of("x", sample)
-    except TypeError:
-        return False
-    return True
-
-
-def _refuse_what_is_no_dataset(source: Any) -> None:
-    if not hasattr(source, "__getitem__") or not hasattr(source, "__len__"):
-        raise TypeError(
-            f"expected a Dataset, a URI, or an object with __len__ and __getitem__, got {type(source).__name__}"
+def of_loader(options: Mapping[str, Any], loader: Loader, batch_size: int) -> OfLoader:
+    """What ``sampler`` of a loader is that was given none. AttributeError where indices alone do not say what comes."""
+    shuffle = parsed("shuffle", options.get("shuffle") or "none")
+    content = [name for name in _OF_CONTENT if options.get(name) is not None]
+    if loader.dataset.format == "mix":
+        content.append("a mix")
+    if content:
+        raise AttributeError(
+            f"sampler: with {', '.join(content)} the order is not one of indices; batch.info.indices has them"
         )
-
-
-def opened(dataset: Any, options: Mapping[str, Any]) -> tuple[Dataset, Template, list[str]]:
-    """The dataset, what a sample is built like (None: a dict by field), and the fields that are text."""
-    if isinstance(dataset, Dataset):
-        return dataset, None, []
-    if isinstance(dataset, (str, os.PathLike)):
-        return open(dataset, **options), None, []
-    if type(dataset) is TensorDataset:
-        parts = {str(at): tensor.detach() for at, tensor in enumerate(dataset.tensors)}
-        return from_arrays(parts, **options), list(parts), []
-    if type(dataset) is Subset:
-        whole, template, texts = opened(dataset.dataset, options)
-        return whole.subset(dataset.indices), template, texts
-    return _read(dataset, options)
-
-
-def _read(source: Any, options: Mapping[str, Any]) -> tuple[Dataset, Template, list[str]]:
-    _refuse_what_is_no_dataset(source)
-    sample = source[0]
-    template = template_of(sample)
-    parts = zip(names_in(template), leaves(template, sample))
-    return from_reader(source, **options), template, [name for name, value in parts if isinstance(value, str)]
+    order = {name: value for name, value in options.items() if name in OF_THE_ORDER - _NOT_OF_A_SAMPLER}
+    if order.get("world_size") is None:  # the batch_sampler drops, as with PyTorch
+        order.pop("drop_last", None)
+        if order.get("last_batch") == "drop":
+            del order["last_batch"]
+    return OfLoader(Sampler(len(loader.dataset), batch_size, **order), loader.position.epoch, shuffle == "window")

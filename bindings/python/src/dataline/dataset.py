@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any, NoReturn, Optional, SupportsIndex, Union, overload
 
 from . import _core
-from ._borrow import borrow, row
+from ._borrow import borrow_field
 from ._options import Log, build
 from ._reader import Read, Reader, Source
+from ._rows import is_boolean, real, row, whole
 from .errors import Error
 from .ragged import Ragged
 from .schema import Field, ImageInfo, Part
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
 _CauseOf = Callable[[int], Optional[BaseException]]
 
 __all__ = ["Dataset", "concat", "escape", "from_arrays", "from_reader", "mix", "open", "zip"]
+
+
+_LABELS = "labels are read with their samples: [int(sample['label']) for sample in dataset] reads them all"
+# What torchvision's datasets have and these have not: targets would read all samples.
+_OF_TORCHVISION = {
+    "class_to_idx": "it names no classes",
+    "targets": _LABELS,
+    "labels": _LABELS,
+    "samples": "dataset[i] is a sample",
+    "imgs": "dataset[i] is a sample",
+}
 
 
 class Dataset(_core.Dataset):
@@ -71,6 +83,24 @@ class Dataset(_core.Dataset):
         return self._classes()
 
     @property
+    def class_to_idx(self) -> dict[str, int]:
+        """The label of each class by its name, as torchvision's ImageFolder has it.
+
+        Raises AttributeError where the dataset names no classes.
+        """
+        names = self.classes
+        if not names:
+            raise AttributeError  # __getattr__ says why
+        return {name: label for label, name in enumerate(names)}
+
+    if not TYPE_CHECKING:  # checkers find what is misspelt
+
+        def __getattr__(self, name: str) -> NoReturn:
+            instead = _OF_TORCHVISION.get(name)
+            what = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(what if instead is None else f"{what}: {instead}")
+
+    @property
     def parts(self) -> tuple[Part, ...]:
         """The parts of a mix; ``()`` for other datasets."""
         return tuple(Part(*part) for part in self._parts())
@@ -82,7 +112,7 @@ class Dataset(_core.Dataset):
         Raises NoSuchFieldError, UnsupportedError (no encoded bytes), DataError: an index out of range, no image, a header
         that is cut or contradicts itself; and what reading the sample may raise.
         """
-        return ImageInfo(*self._image_info(index, field))
+        return ImageInfo(*self._image_info(whole(index, "index"), field))
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> dict[str, NDArray[Any]]: ...
@@ -98,6 +128,8 @@ class Dataset(_core.Dataset):
         if isinstance(index, slice):
             return self.subset(range(*index.indices(count)))
         try:
+            if is_boolean(index):
+                raise TypeError
             at = operator.index(index)
         except TypeError:
             what = type(index).__name__
@@ -128,7 +160,7 @@ class Dataset(_core.Dataset):
         Loader may raise.
         """
         try:
-            return self._read(index, build(options, None, log, extensions))
+            return self._read(whole(index, "index"), build(options, None, log, extensions))
         except Error as error:
             self._explain(error)
             raise
@@ -148,9 +180,9 @@ class Dataset(_core.Dataset):
 
     def subset(self, indices: Any) -> Dataset:
         """The samples ``indices`` of this dataset, in that order. An array of packed i64 is borrowed, anything else
-        copied.
+        copied. A mask is refused: ``numpy.flatnonzero(mask)`` gives its indices.
 
-        Raises DataError: an index out of range.
+        Raises DataError: an index out of range; ValueError: a mask; TypeError: no whole numbers.
         """
         made = Dataset()
         loan = row(indices, "i64", "indices")
@@ -241,14 +273,15 @@ def from_arrays(
 
     Arrays are anything with the buffer protocol (NumPy, ``array``, ``memoryview``), DLPack (torch, JAX, CuPy's pinned
     memory) or ``__array_interface__``; a Ragged of two is a ragged field. They are borrowed: they must not change, and
-    are kept alive until the dataset and all that came from it are gone. ``copy=True`` copies them now. Samples may lie
-    apart, overlap, go down or be all the same row, but each has to be in C order. ``axes``: one letter a dim of a sample
+    are kept alive until the dataset and all that came from it are gone. ``copy=True`` copies them now. Masks, missing
+    values and items that are no numbers (dates, objects, text) are refused. Samples may lie apart, overlap, go down or be
+    all the same row, but each has to be in C order. ``axes``: one letter a dim of a sample
     by field, ``{"image": "HWC"}``.
     """
     described = []
     for name, value in arrays.items():
         offsets = row(value.offsets, "i64", name) if isinstance(value, Ragged) else None
-        loan = borrow(value.data if isinstance(value, Ragged) else value)
+        loan = borrow_field(name, value.data if isinstance(value, Ragged) else value)
         described.append((name, loan, (axes or {}).get(name), offsets))
     unknown = set(axes or {}) - set(arrays)
     if unknown:
@@ -275,7 +308,9 @@ def from_reader(
     are. With
     ``__getitems__(indices)`` up to 64 are asked for at once. A sample is a dict, a tuple or one array; its parts become
     fields named by key, place or ``data``, of the dtypes and shapes of sample 0 unless ``fields`` says so. Numbers,
-    ``str`` and ``bytes`` (ragged u8) will do. An exception makes that sample bad: ``on_error`` says what becomes of it;
+    ``str`` and ``bytes`` (ragged u8) will do. A later value that the type of the first one does not hold makes its sample
+    bad: 2 or 0.5 where sample 0 has True, 1.5 where it has an int, bytes where it has text. An int may be given where the
+    floats have its exact value. An exception makes a sample bad too: ``on_error`` says what becomes of it;
     its text is in the error and in ``loader.bad_samples()``, itself in ``dataset.reader_errors`` and the ``__cause__`` of
     the error. ``fingerprint`` is text that identifies the data in a saved state.
 
@@ -297,7 +332,8 @@ def from_reader(
     ends = None if block_ends is None else row(block_ends, "i64", "block_ends")
     built = build(options, None, log)
     made = Dataset()
-    made._from_reader(reader.read, reader.fields, len(source), fingerprint, ends, held_blocks, built)
+    held = whole(held_blocks, "held_blocks")
+    made._from_reader(reader.read, reader.fields, len(source), fingerprint, ends, held, built)
     made._reader = reader
     made._cause_of = reader.failures.of
     return made
@@ -362,19 +398,20 @@ def mix(
         for name in given:
             if name not in parts:
                 raise ValueError(f"no part is called {name!r}; there are {list(parts)!r}")
+    kind = "weight" if repeats is None else "repeat"
     for name in parts:
         if name not in asked:
-            raise ValueError(f"part {name!r} has no {'weight' if repeats is None else 'repeat'}")
+            raise ValueError(f"part {name!r} has no {kind}")
 
     def of(given: Optional[Mapping[str, float]]) -> tuple[float, ...]:
-        return tuple(float((given or {}).get(name, 0.0)) for name in parts)
+        return tuple(real((given or {}).get(name, 0.0), f"{kind} of {name!r}") for name in parts)
 
     made = Dataset()
     datasets = tuple(parts.values())
-    stages = tuple((step, of(shares)) for step, shares in sorted((schedule or {}).items()))
+    stages = tuple((whole(step, "schedule"), of(shares)) for step, shares in sorted((schedule or {}).items()))
     names = tuple(name.encode() for name in parts)
     own = tuple((transforms or {}).get(name, "").encode() for name in parts)
-    samples = -1 if samples_per_epoch is None else samples_per_epoch
+    samples = -1 if samples_per_epoch is None else whole(samples_per_epoch, "samples of an epoch")
     made._mix(datasets, names, own, of(weights), of(repeats), stages, samples, build(options or {}))
     return made
 

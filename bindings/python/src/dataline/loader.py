@@ -5,16 +5,15 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
 from . import _core
-from ._borrow import row
 from ._launcher import environment
 from ._options import Log, build
+from ._rows import nanoseconds, row, whole
 from ._tracing import Delivery
 from .dataset import Dataset, open
 from .errors import NoSuchFieldError
@@ -80,11 +79,7 @@ class Loader(_core.Loader):
         ``on_error="raise"``; the next call gives the step's good samples; what a reader raised is its ``__cause__``),
         CancelledError, Interrupted.
         """
-        if timeout is None:
-            return self._next(-1)
-        if not timeout >= 0:
-            raise ValueError(f"timeout: expected seconds, 0 or more, got {timeout}")
-        return self._next(min(int(timeout * 1e9), 2**63 - 1))
+        return self._next(-1 if timeout is None else nanoseconds(timeout))
 
     @property
     def position(self) -> Position:
@@ -96,7 +91,7 @@ class Loader(_core.Loader):
 
         Raises DataError (out of range) with the limits.
         """
-        self._seek(epoch, step)
+        self._seek(whole(epoch, "epoch"), whole(step, "step"))
 
     def set_indices(self, indices: Any) -> None:
         """The order (``sample_indices``) from the next epoch that has not begun; of the same length as the first."""
@@ -126,7 +121,7 @@ class Loader(_core.Loader):
 
         Raises DataError for another number, and WrongStateError with ``num_workers=0``.
         """
-        self._set_workers(operator.index(count))
+        self._set_workers(whole(count, "count"))
 
     def tuned(self) -> Tuned:
         """Workers and depth in force, and what ``tune="on"`` or ``tune="watch"`` makes of them."""
@@ -186,7 +181,7 @@ class Loader(_core.Loader):
         names = tuple(one.name for one in self.fields)
         if field not in names:
             raise NoSuchFieldError(f"no field {field!r}; there are {names!r}", -6, "DL_ERR_NO_SUCH_FIELD")
-        return PixelScale(*self._pixel_scale(names.index(field), channel))
+        return PixelScale(*self._pixel_scale(names.index(field), whole(channel, "channel")))
 
     def parts(self) -> tuple[Part, ...]:
         """The parts of the mix that it delivers, as they stand now; empty for other datasets."""

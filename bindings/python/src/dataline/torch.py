@@ -24,11 +24,20 @@ except ModuleNotFoundError as error:
     ) from error
 import torch.utils.data
 
-from . import _core, _torch_device, _torch_loop, _torch_objects, _torch_source
+from . import (
+    _core,
+    _torch_checks,
+    _torch_datasets,
+    _torch_device,
+    _torch_loop,
+    _torch_objects,
+    _torch_source,
+)
 from ._reader import Source, Template, rebuild
+from ._rows import nanoseconds
 from ._torch_sampler import Sampler
 from ._torch_tensors import over, tensors
-from .dataset import Dataset
+from .dataset import Dataset, open
 from .loader import Loader
 from .metrics import Metrics
 from .ragged import Ragged
@@ -37,7 +46,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._option_types import LoaderOptions
-    from ._torch_arguments import Arguments
+    from ._torch_arguments import Arguments, Shuffle
 
 __all__ = ["DataLoader", "IterableDataset", "Sampler", "tensors"]
 
@@ -55,14 +64,15 @@ class DataLoader(Generic[_Item]):
                        object with ``__len__`` and ``__getitem__`` is read by Python code, see below. An
                        IterableDataset of PyTorch's says itself what comes: no order, no state
     ``batch_size``     the option; None: samples one by one, as in PyTorch
-    ``shuffle``        ``shuffle="full"``: another order each epoch, decided by the seed alone. Without ``seed`` and
-                       ``generator`` that is drawn from PyTorch's generator when the loader is made, so that
-                       ``torch.manual_seed`` before decides it. With several ranks, and with ``rank`` or ``world_size``, it
-                       is 0, as DistributedSampler's, for ranks have to agree on an order
-    ``sampler``        ``sample_indices``: its indices, read once, the same each epoch. A RandomSampler is
-                       ``shuffle=True``, a DistributedSampler ``rank``, ``world_size``, ``shuffle``, ``seed``, and
-                       ``last_batch="pad"``; its ``set_epoch`` is followed. A WeightedRandomSampler, or one with
-                       replacement, is an error that names the option
+    ``shuffle``        the option, by its words; True is ``"full"``: another order each epoch, decided by the seed alone.
+                       Without ``seed`` and ``generator`` that is drawn from PyTorch's generator when the loader is made,
+                       so that ``torch.manual_seed`` before decides it. With several ranks, and with ``rank`` or
+                       ``world_size``, it is 0, as DistributedSampler's, for ranks have to agree on an order
+    ``sampler``        ``sample_indices``: its indices, read when the loader is made, the same each epoch. A sampler that
+                       gives others in a later loop is an error, and so is a mask. A RandomSampler is ``shuffle=True``, a
+                       SubsetRandomSampler the same over a subset, a DistributedSampler ``rank``, ``world_size``,
+                       ``shuffle``, ``seed``, and ``last_batch="pad"``; its ``set_epoch`` is followed. A
+                       WeightedRandomSampler, or one with replacement, is an error that names the option
     ``batch_sampler``  PyTorch's BatchSampler over one of those: its sampler, ``batch_size`` and ``drop_last``. Any other
                        with ``__len__``: its batches as they are, each epoch anew; ``set_epoch`` is called, if it has one
     ``num_workers``    the option: threads, 0 is the caller's; None leaves the library's choice. Of a dataset that is
@@ -70,17 +80,19 @@ class DataLoader(Generic[_Item]):
     ``collate_fn``     makes a batch of a list of samples, in the worker processes if there are any. A Dataset or URI gives
                        it ``dataset[i]``
     ``worker_init_fn``, ``multiprocessing_context``
-                       for worker processes, as in PyTorch; nothing where there are none
+                       for worker processes, as in PyTorch; an error where the library's threads are in their place
     ``pin_memory``     the option, where PyTorch has CUDA: the tensors are page-locked (``is_pinned``) as far as the
                        driver of ``pin_memory_device`` goes (without it the current device), and
                        ``to(device, non_blocking=True)`` in the current stream is safe: their memory is not filled
-                       again before it. A warning and nothing where it has not, as in PyTorch
+                       again before it. A warning and nothing where it has not, as in PyTorch. The device without
+                       ``pin_memory`` is an error
     ``drop_last``      the option
     ``timeout``        seconds that a batch may take, then Timeout (a TimeoutError); 0: no limit. Where Python code makes
-                       batches, of worker processes only
+                       batches, of worker processes, and an error without them
     ``generator``      ``seed``: its ``initial_seed()``, less the top bit
-    ``prefetch_factor`` ``prefetch_depth``: batches a worker, times the workers
-    ``persistent_workers`` whether worker processes live on between epochs; threads live as long as the loader
+    ``prefetch_factor`` ``prefetch_depth``: batches a worker, times ``num_workers``, which has to be given
+    ``persistent_workers`` whether worker processes live on between epochs; threads live as long as the loader. An error
+                       with ``num_workers=0``
     ``in_order``       nothing: batches come in order; False is an error
     ``fields``         (not in PyTorch) names, to get a list of these instead of a dict
     ``device``         (not in PyTorch) the option: where the tensors are. ``"cuda"`` is the current device, or with one
@@ -120,7 +132,11 @@ class DataLoader(Generic[_Item]):
 
     ``state_dict`` and ``load_state_dict`` as torchdata's StatefulDataLoader has them, in O(1), in mid-epoch too. A drawn
     seed is part of the state, and a loader whose seed was drawn takes it over.
-    ``loader.loader`` is the Loader underneath, with ``stats``, ``seek``, ``cancel``.
+
+    Attributes are those of PyTorch's loader. ``dataset`` is the object that was given, or of a URI the Dataset that was
+    opened, with ``len``, ``classes``, ``class_to_idx`` and ``dataset[i]``. ``num_workers`` counts those that there are,
+    ``batch_size`` the samples in a batch of this rank. ``sampler`` and ``batch_sampler`` give the indices of the epoch where
+    the loader is. ``loader.loader`` is the Loader underneath, with ``stats``, ``seek``, ``cancel``.
     """
 
     loader: Loader
@@ -139,7 +155,7 @@ class DataLoader(Generic[_Item]):
         self: DataLoader[_Made],
         dataset: Any,
         batch_size: Optional[int] = 1,
-        shuffle: Optional[bool] = None,
+        shuffle: Shuffle = None,
         *,
         collate_fn: Callable[[list[Any]], _Made],
         **arguments: Unpack[Arguments],
@@ -149,7 +165,7 @@ class DataLoader(Generic[_Item]):
         self: DataLoader[list[torch.Tensor]],
         dataset: Union[Dataset, str, os.PathLike[str]],
         batch_size: Optional[int] = 1,
-        shuffle: Optional[bool] = None,
+        shuffle: Shuffle = None,
         *,
         fields: Sequence[str],
         **arguments: Unpack[Arguments],
@@ -159,7 +175,7 @@ class DataLoader(Generic[_Item]):
         self: DataLoader[dict[str, torch.Tensor]],
         dataset: Union[Dataset, str, os.PathLike[str]],
         batch_size: Optional[int] = 1,
-        shuffle: Optional[bool] = None,
+        shuffle: Shuffle = None,
         **arguments: Unpack[Arguments],
     ) -> None: ...
     @overload
@@ -167,7 +183,7 @@ class DataLoader(Generic[_Item]):
         self: DataLoader[Any],
         dataset: Union[Dataset, str, os.PathLike[str], Source, torch.utils.data.Dataset[Any]],
         batch_size: Optional[int] = 1,
-        shuffle: Optional[bool] = None,
+        shuffle: Shuffle = None,
         sampler: Any = None,
         batch_sampler: Any = None,
         num_workers: Optional[int] = None,
@@ -192,7 +208,7 @@ class DataLoader(Generic[_Item]):
         self,
         dataset: Any,
         batch_size: Optional[int] = 1,
-        shuffle: Optional[bool] = None,
+        shuffle: Shuffle = None,
         sampler: Any = None,
         batch_sampler: Any = None,
         num_workers: Optional[int] = None,
@@ -213,10 +229,10 @@ class DataLoader(Generic[_Item]):
         into: Optional[_torch_device.Buffers] = None,
         **options: Any,
     ) -> None:
-        if not in_order:
+        if not _torch_checks.flag(in_order, "in_order"):
             raise TypeError("in_order=False is not supported: batches come in order, which costs nothing here")
-        if timeout < 0:
-            raise ValueError(f"timeout: expected seconds, 0 or more, got {timeout}")
+        _torch_checks.function(collate_fn, "collate_fn")
+        _torch_checks.function(worker_init_fn, "worker_init_fn")
         order = _torch_source.Order(batch_size, shuffle, sampler, batch_sampler, drop_last, generator, options)
         self._order = order
         if order.is_of(dataset):
@@ -224,28 +240,40 @@ class DataLoader(Generic[_Item]):
             self._drawn = _torch_source.drawn_seed(order.generator, order.options)
         if self._drawn is not None:
             order.options["seed"] = self._drawn
+        if isinstance(dataset, (str, os.PathLike)):
+            dataset = open(dataset, **order.options)
         self.dataset = dataset
+        self._source = dataset
+        if not isinstance(dataset, torch.utils.data.IterableDataset):
+            self._source = order.drawn_from(dataset)
         self.batch_size = order.batch_size
-        self.drop_last = order.drop_last
-        self.num_workers = num_workers
-        self.persistent_workers = persistent_workers
-        self.prefetch_factor = prefetch_factor
-        self.sampler = sampler
-        self.batch_sampler = batch_sampler
+        self.drop_last = order.drop_last or order.options.get("last_batch") == "drop"
+        self._workers = _torch_checks.option_number(num_workers, "num_workers")
+        self.persistent_workers = _torch_checks.flag(persistent_workers, "persistent_workers")
+        self.prefetch_factor = _torch_checks.prefetch_factor(
+            prefetch_factor, self._workers, options.get("prefetch_depth")
+        )
+        self._sampler = sampler
+        self._batch_sampler = batch_sampler
         self.collate_fn = collate_fn
         self.worker_init_fn = worker_init_fn
         self.multiprocessing_context = multiprocessing_context
-        self.timeout = timeout
+        self.generator = generator
+        self.in_order = True
+        self.timeout = max(nanoseconds(timeout) / 1e9, 0)
         self._in_flight = _torch_device.InFlight()
         self.device = torch.device("cpu") if device is None else _torch_device.device_of(device)
-        self.pin_memory = pin_memory and torch.cuda.is_available()
+        pins = _torch_checks.option_flag(pin_memory, "pin_memory")
+        _torch_checks.pin_memory_device(pin_memory_device, pins, self.device.type == "cpu")
+        self.pin_memory = pins and torch.cuda.is_available()
         self.pin_memory_device = pin_memory_device
-        if pin_memory and not self.pin_memory:
+        if pins and not self.pin_memory:
             warnings.warn("pin_memory=True does nothing, for PyTorch has no CUDA here", stacklevel=2)
         given = {"fields": fields, "device": device, "into": into}
         others = [name for name, value in {**order.options, **given}.items() if value is not None]
         others = sorted(set(others) - _torch_source.OF_THE_ORDER)
-        why = _torch_source.made_by_python(dataset, order, collate_fn, num_workers, not others)
+        why = _torch_source.made_by_python(self._source, order, collate_fn, self._workers, not others)
+        _torch_checks.of_processes(why, self._workers, vars(self))
         if why is None:
             self._load(fields, into)
         elif others:
@@ -254,11 +282,13 @@ class DataLoader(Generic[_Item]):
             self._objects = _torch_objects.made(self, order.options)
         if isinstance(self._objects, _torch_objects.Objects):
             self.loader = self._objects.position
+        if order.options.get("global_batch_size") is not None:
+            self.batch_size = int(order.options["global_batch_size"]) // _torch_source.place(order.options)[1]
 
     def _load(self, fields: Optional[Sequence[str]], into: Optional[_torch_device.Buffers]) -> None:
         """Batches of the library's."""
         options = self._order.options
-        options["num_workers"] = self.num_workers
+        options["num_workers"] = self._workers
         if self.device.type != "cpu":
             options["device"] = str(self.device)
         if self.pin_memory:
@@ -267,16 +297,18 @@ class DataLoader(Generic[_Item]):
                 options["pin_memory_device"] = str(_torch_device.device_of(self.pin_memory_device or "cuda"))
                 self._keeps = True
         if self.prefetch_factor is not None:
-            options["prefetch_depth"] = self.prefetch_factor * max(self.num_workers or 1, 1)
-        opened, self._template, self._texts = _torch_source.opened(self.dataset, options)
+            options["prefetch_depth"] = self.prefetch_factor * (self._workers or 1)
+        opened, self._template, self._texts = _torch_datasets.opened(self._source, options)
         self.loader = Loader(opened, **options)
         if fields is not None:
+            if isinstance(fields, str):
+                raise TypeError(f"fields: expected a list of names, got {fields!r}")
             known = [field.name for field in self.loader.fields]
             if not set(fields) <= set(known):
                 raise KeyError(f"fields: expected some of {known}, got {list(fields)}")
             self._template = list(fields)
         if into is not None:
-            if not self.drop_last and options.get("last_batch", "keep") == "keep":
+            if not self.drop_last and options.get("last_batch", "keep") != "pad":
                 raise ValueError("into: the last batch may be shorter: use drop_last=True or last_batch='pad'")
             self._into = self._buffers(into)
 
@@ -292,6 +324,7 @@ class DataLoader(Generic[_Item]):
         return len(self.loader if self._objects is None else self._objects)
 
     def __iter__(self) -> Iterator[_Item]:
+        self._order.begin()
         epoch = self._order.epoch_set()
         if epoch is not None and epoch != self.loader.position.epoch:
             self.loader.seek(epoch)
@@ -310,6 +343,30 @@ class DataLoader(Generic[_Item]):
             packed = Ragged(made[name].data.cpu(), made[name].offsets)
             made[name] = [bytes(text.tolist()).decode() for text in packed]
         return (made if self._template is None else rebuild(self._template, made)), pinned
+
+    @property
+    def num_workers(self) -> int:
+        """That work now: threads, or processes where Python code makes the batches. 0: the thread of the loop."""
+        by_library = self._objects is None and not self.loader.closed
+        return self.loader.stats().num_workers if by_library else self._workers or 0
+
+    @property
+    def sampler(self) -> Any:
+        """The one that was given; else the indices of the epoch where the loader is, of this rank."""
+        if self._sampler is not None:
+            return self._sampler
+        if self._objects is not None and self._objects.theirs is not None:
+            return self._objects.theirs.sampler
+        return _torch_source.of_loader(self._order.options, self.loader, self.batch_size or 1)
+
+    @property
+    def batch_sampler(self) -> Any:
+        """The one that was given; else the indices of each batch. None with ``batch_size=None``, as in PyTorch."""
+        if self._batch_sampler is not None or self._order.single:
+            return self._batch_sampler
+        if self._objects is not None and self._objects.theirs is not None:
+            return self._objects.theirs.batch_sampler
+        return torch.utils.data.BatchSampler(self.sampler, self.batch_size, self.drop_last)
 
     def metrics(self) -> Metrics:
         """What ``loader`` measures; where Python code makes the batches, it counts none of them."""
@@ -378,6 +435,8 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
 
     def __init__(self, dataset: Any, **arguments: Any) -> None:
         super().__init__()
+        if arguments.get("batch_sampler") is None and not hasattr(arguments.get("sampler"), "num_replicas"):
+            _torch_source.take_part(arguments)  # here: worker processes know nothing of torch.distributed
         seed = _torch_source.drawn_seed(arguments.get("generator"), arguments)
         if seed is not None:
             arguments["seed"] = seed
@@ -390,7 +449,7 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
             arguments = dict(self._arguments)
             worker = torch.utils.data.get_worker_info()
             if worker is not None:
-                rank, world_size = arguments.get("rank") or 0, arguments.get("world_size") or 1
+                rank, world_size = _torch_source.place(arguments)
                 arguments["rank"] = rank * worker.num_workers + worker.id
                 arguments["world_size"] = world_size * worker.num_workers
             self._made = os.getpid(), DataLoader(self._dataset, **arguments)

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, Union
 
 from . import _core
-from ._borrow import borrow, row
+from ._borrow import borrow_field
+from ._rows import row
 from .ragged import Ragged
 from .schema import Field
 
@@ -38,10 +39,10 @@ def _is_texts(value: Any) -> bool:
 
 
 def _packed(texts: Sequence[Any]) -> Ragged[Any]:
-    parts = [item.encode() if isinstance(item, str) else item for item in texts]
+    parts = [item.encode() if isinstance(item, str) else bytes(item) for item in texts]
     offsets = array("q", [0])
     for part in parts:
-        offsets.append(offsets[-1] + memoryview(part).nbytes)
+        offsets.append(offsets[-1] + len(part))
     return Ragged(b"".join(parts), offsets)
 
 
@@ -50,8 +51,8 @@ def _described(name: str, value: Any) -> tuple[str, _core.Loan, None, Any]:
     if _is_texts(value):
         value = _packed(value)
     if isinstance(value, Ragged):
-        return name, borrow(value.data), None, row(value.offsets, "i64", name)
-    return name, borrow(value), None, None
+        return name, borrow_field(name, value.data), None, row(value.offsets, "i64", name)
+    return name, borrow_field(name, value), None, None
 
 
 def _field_like(name: str, value: Any, axes: str) -> Field:

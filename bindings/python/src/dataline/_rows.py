@@ -1,0 +1,139 @@
+"""Rows of numbers that a caller gives beside its data: indices, lengths, weights, offsets.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import array
+import operator
+from collections.abc import Mapping, Set
+from typing import Any
+
+from . import _core
+from ._borrow import NotAnArrayError, borrow_as
+
+_WHOLE = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+_EXPECTED = {"i64": "whole numbers of 64 bits", "f64": "numbers"}
+
+
+def row(value: Any, dtype: str, what: str) -> _core.Loan:
+    """Numbers in a row: borrowed when they are packed i64 or f64 already, else a copy of the right type.
+
+    A mask is refused, as booleans among the numbers are: NumPy would select by it, and Python would count from it.
+    """
+    if isinstance(value, (str, Set, Mapping)):
+        raise _no_row(value, dtype, what)  # nor would a set say in which order
+    try:
+        loan = borrow_as(what, value)
+    except NotAnArrayError:
+        return _core.Loan.of_buffer(_packed(value, dtype, what))
+    if len(loan.shape) != 1:
+        raise ValueError(f"{what}: expected one dim, got {len(loan.shape)}")
+    if loan.dtype == "bool":
+        raise _mask(dtype, what)
+    if loan.dtype == dtype and (loan.shape[0] < 2 or loan.strides[0] == 8):
+        return loan
+    if loan.dtype not in _WHOLE and (dtype == "i64" or loan.dtype in ("c64", "c128")):
+        raise TypeError(f"{what}: expected {_EXPECTED[dtype]}, got {loan.dtype}")
+    return _core.Loan.of_buffer(_packed(value.tolist() if hasattr(value, "tolist") else value, dtype, what))
+
+
+def _no_row(value: Any, dtype: str, what: str) -> TypeError:
+    return TypeError(f"{what}: expected a row of {_EXPECTED[dtype]}, got {type(value).__name__}")
+
+
+def _mask(dtype: str, what: str) -> ValueError:
+    if dtype == "f64":
+        return ValueError(f"{what}: expected numbers, got booleans; mask.astype(float) makes numbers of them")
+    return ValueError(
+        f"{what}: expected whole numbers, got booleans; numpy.flatnonzero(mask) gives the indices of a mask"
+    )
+
+
+def _packed(values: Any, dtype: str, what: str) -> array.array[Any]:
+    if isinstance(values, range):
+        numbers: Any = values
+    else:
+        try:
+            numbers = list(values)
+        except TypeError:
+            raise _no_row(values, dtype, what) from None
+        plain: set[type] = {int} if dtype == "i64" else {int, float}
+        if not set(map(type, numbers)) <= plain:
+            numbers = [_number(number, dtype, what, at) for at, number in enumerate(numbers)]
+    try:
+        return array.array("q" if dtype == "i64" else "d", numbers)
+    except OverflowError:
+        at, number = next((at, number) for at, number in enumerate(numbers) if not _fits(number, dtype))
+        raise _wrong(number, dtype, what, at) from None
+
+
+def _fits(number: Any, dtype: str) -> bool:
+    if dtype == "i64":
+        return bool(-(2**63) <= number < 2**63)
+    try:
+        float(number)
+    except OverflowError:
+        return False
+    return True
+
+
+def _wrong(value: Any, dtype: str, what: str, at: int) -> Exception:
+    kind: type[Exception] = ValueError if isinstance(value, int) else TypeError
+    return kind(f"{what}: expected {_EXPECTED[dtype]}, got {short(value)} ({type(value).__name__}) at place {at}")
+
+
+def _number(value: Any, dtype: str, what: str, at: int) -> Any:
+    """One of an iterable's values, as a number of Python's."""
+    if is_boolean(value):
+        raise _mask(dtype, what)
+    try:
+        if dtype == "i64":
+            return operator.index(value)
+        if isinstance(value, (str, bytes, complex)):
+            raise TypeError
+        return value if isinstance(value, int) else float(value)
+    except (TypeError, ValueError):
+        raise _wrong(value, dtype, what, at) from None
+
+
+def is_boolean(value: Any) -> bool:
+    """Of Python, NumPy or PyTorch."""
+    return isinstance(value, bool) or str(getattr(value, "dtype", "")) in ("bool", "torch.bool")
+
+
+def short(value: Any) -> str:
+    """A value as an error shows it."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def whole(value: Any, what: str) -> int:
+    """A whole number of 64 bits, as the library's calls take it."""
+    try:
+        number = None if is_boolean(value) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or not _fits(number, "i64"):
+        kind: type[Exception] = TypeError if number is None else ValueError
+        raise kind(f"{what}: expected a whole number of 64 bits, got {short(value)}")
+    return number
+
+
+def real(value: Any, what: str) -> float:
+    """A number, of any of Python's or NumPy's types of them."""
+    try:
+        if is_boolean(value) or isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{what}: expected a number, got {short(value)}") from None
+
+
+def nanoseconds(seconds: Any, what: str = "timeout") -> int:
+    """A time-out as the library's calls take it; -1 for one without end."""
+    number = real(seconds, what)
+    if not number >= 0:
+        raise ValueError(f"{what}: expected seconds, 0 or more, got {seconds}")
+    return -1 if number == float("inf") else int(min(number * 1e9, 2**63 - 1))
