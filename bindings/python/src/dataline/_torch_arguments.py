@@ -12,7 +12,6 @@ import torch
 
 from ._option_types import LoaderOptions
 
-
 Shuffle = Union[None, bool, Literal["none", "full", "window"]]
 
 

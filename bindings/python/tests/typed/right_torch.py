@@ -36,6 +36,7 @@ for text in DataLoader(Samples(), 64, collate_fn=collate, num_workers=2, persist
     assert_type(text, str)
 for anything in DataLoader(Samples(), 64, False, None, None, 2):
     assert_type(anything, Any)
+DataLoader("mnist:data", shuffle="window", shuffle_blocks=64)
 assert_type(len(DataLoader(Samples(), rank=0, world_size=2, pin_memory=True, drop_last=True)), int)
 for made in dataline.Loader("mnist:data"):
     assert_type(tensors(made)["image"], torch.Tensor)

@@ -9,7 +9,7 @@ from dataline.torch import DataLoader, Sampler, tensors
 
 DataLoader("mnist:data", batchsize=64)  # wrong: misspelt
 DataLoader("mnist:data", transfrom="flatten")  # wrong: misspelt
-DataLoader("mnist:data", shuffle="full")  # wrong: a boolean, as in PyTorch
+DataLoader("mnist:data", shuffle="yes")  # wrong: no such word
 DataLoader("mnist:data", num_workers="auto")  # wrong: a number or None
 DataLoader("mnist:data", last_batch="cut")  # wrong: no such word
 DataLoader(5)  # wrong: no dataset
