@@ -119,10 +119,11 @@ end
     subset(dataset, indices)
 
 The samples of these numbers, from 0, in this order: `subset(dataset, 0:999)`. A `Vector{Int64}` is read where it lies, not
-copied, must not change, and cannot be resized any more (see [`Dataset`](@ref)); another vector is copied.
+copied, must not change, and cannot be resized any more (see [`Dataset`](@ref)); another vector is copied. Booleans are
+refused: `subset(dataset, findall(mask) .- 1)` takes the samples of a mask.
 """
-function subset(dataset::Dataset, indices::AbstractVector{<:Integer})
-    return lend_vector(Int64, indices) do pointer, count, release, context
+function subset(dataset::Dataset, indices::AbstractVector)
+    return lend_vector(Int64, indices, "indices") do pointer, count, release, context
         composed((dataset,)) do handles, out, error
             dl_dataset_subset(handles[1], pointer, count, release, context, C_NULL, out, error)
         end

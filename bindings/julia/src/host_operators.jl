@@ -148,7 +148,7 @@ function operator_apply(context::Ptr{Cvoid}, row::Ptr{COperatorRow}, error::Ptr{
         value = use.apply(items_of(use.input, given.input, given.input_bytes),
             OperatorRow(Int(given.slot), Int(given.epoch), given.seed, given))
         field = use.output
-        items = value isa Number ? fill(convert(field.eltype, value)) : convert(Array{field.eltype}, value)
+        items = value isa Number ? fill(item_of(field.eltype, value, field.name)) : items_for(field, value)
         dims = field.ragged ? Tuple(field.size[1:end-1]) : Tuple(field.size)
         (field.ragged ? size(items)[1:end-1] : size(items)) == dims ||
             throw(DimensionMismatch("$(field.name): $(size(items)) where $field is due"))

@@ -144,8 +144,13 @@ end
 
 function as_option(key::Symbol, value)
     key === :batchsize && return :batch_size => value
-    key === :partial && return :drop_last => !value
-    key === :rng && return :seed => value isa Integer ? value : rand(value, 0:typemax(Int64))
+    if key === :partial
+        value isa Bool || throw(DatalineError(ERR_BAD_OPTION, "keyword partial: expected true or false, got $(shown(value))"))
+        return :drop_last => !value
+    elseif key === :rng
+        value isa Union{Real,AbstractString,Symbol} && return :seed => value # of an integer alone, says the library
+        return :seed => rand(value, 0:typemax(Int64))
+    end
     return key => value
 end
 
@@ -195,10 +200,11 @@ fields(loader::Loader) = ask(handle -> read_fields(count -> dl_loader_fields(han
     set_indices!(loader, indices)
 
 The order from the next epoch that has not begun, for a loader made with `sample_indices`; as many as those. A
-`Vector{Int64}` is not copied, must not change, and cannot be resized any more (see [`Dataset`](@ref)).
+`Vector{Int64}` is not copied, must not change, and cannot be resized any more (see [`Dataset`](@ref)). A vector of booleans
+is refused.
 """
-function set_indices!(loader::Loader, indices::AbstractVector{<:Integer})
-    return lend_vector(Int64, indices) do pointer, count, release, context
+function set_indices!(loader::Loader, indices::AbstractVector)
+    return lend_vector(Int64, indices, "indices") do pointer, count, release, context
         check_loader(loader) do handle, error
             dl_loader_set_indices(handle, pointer, count, release, context, error)
         end

@@ -2,12 +2,22 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
+# One a part: by their places, or by name.
+function shares_of(datasets, given)
+    if given isa NamedTuple
+        issetequal(keys(given), keys(datasets)) ||
+            throw(ArgumentError("expected one of each of $(keys(datasets)), got $(keys(given))"))
+        given = [given[name] for name in keys(datasets)]
+    end
+    return row_of(Float64, collect(Any, given), "weights")
+end
+
 """
     mix((web = dataset1, code = dataset2); weights = (0.7, 0.3), schedule = [10_000 => (0.5, 0.5)], samples_per_epoch = nothing)
     mix((web = dataset1, code = dataset2); repeats = (1, 2.5), pack_length = 2048)
     mix((web = dataset1, code = dataset2); weights = (0.7, 0.3), transforms = (code = "resize(32)",))
 
-Draws from all parts in their shares: weights are relative to each other, a part goes through its own epochs, and a schedule
+Draws from all parts in their shares: weights, in the order of the parts or by name, are relative to each other, a part goes through its own epochs, and a schedule
 says which weights hold from a step of the job on. Or an epoch has each sample of a part so many times; of a fraction, the
 samples that come once more are drawn anew. The parts have the same fields; those that are stored differently become alike by a
 transform of their own, which runs before the loader's. `sample_sources(batch)` says which part each row
@@ -18,9 +28,9 @@ function mix(datasets::NamedTuple{<:Any,<:Tuple{Vararg{Dataset}}}; weights = not
     samples_per_epoch = nothing, transforms = NamedTuple(), settings...)
     (weights === nothing) == (repeats === nothing) && throw(ArgumentError("expected weights or repeats, one a part"))
     count = length(datasets)
-    asked = Float64[x for x in (weights === nothing ? repeats : weights)]
+    asked = shares_of(datasets, weights === nothing ? repeats : weights)
     length(asked) == count || throw(ArgumentError("expected $count weights or repeats, one a part, got $(length(asked))"))
-    stages = [(step = Int64(step), weights = Float64[x for x in shares]) for (step, shares) in schedule]
+    stages = [(step = Int64(step), weights = shares_of(datasets, shares)) for (step, shares) in schedule]
     all(stage -> length(stage.weights) == count, stages) || throw(ArgumentError("a stage needs one weight a part"))
     for name in keys(transforms)
         haskey(datasets, name) ||

@@ -19,6 +19,12 @@ function Base.getindex(dataset::Dataset, indices::AbstractVector{<:Integer})
     isempty(places) && return NamedTuple{Tuple(f.name for f in fields(dataset))}(Tuple(no_samples(f) for f in fields(dataset)))
     return with_samples(batch -> map(own_samples, NamedTuple(batch)), dataset, places)
 end
+# As Julia's arrays have it: a mask of all samples selects, and a boolean is no index.
+function Base.getindex(dataset::Dataset, mask::AbstractVector{Bool})
+    length(mask) == length(dataset) || throw(BoundsError(dataset, mask))
+    return dataset[findall(mask)]
+end
+Base.getindex(::Dataset, i::Bool) = throw(ArgumentError("invalid index: $i of type Bool"))
 Base.getindex(dataset::Dataset, i::Integer) =
     with_samples(batch -> map(own_sample, NamedTuple(batch)), dataset, within(dataset, i:i))
 Base.getindex(dataset::Dataset, ::Colon) = dataset[1:length(dataset)]

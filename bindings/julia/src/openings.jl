@@ -97,6 +97,7 @@ Base.isready(opening::Opening) = progress(opening).done
 Until `fetch` would not wait, or `timeout` seconds have passed: `isready(opening)` then. Other tasks run meanwhile.
 """
 function Base.wait(opening::Opening; timeout::Real = Inf)
+    isnan(timeout) && throw(ArgumentError("timeout: expected seconds, got NaN"))
     until = time() + timeout
     out = Ref(0)
     while !isready(opening)

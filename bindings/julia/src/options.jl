@@ -10,6 +10,9 @@ function set_option(options::Handle, key::Symbol, value)
     key === :cancel_token && return set_token(options, value)
     key === :extensions && return set_extensions(options, value)
     value isa AbstractVector && return set_array(options, key, value)
+    if option_type(key) == DL_OPTION_TEXT && !(value isa Union{AbstractString,Symbol}) # cache = true is no directory
+        throw(DatalineError(ERR_BAD_OPTION, "option $key: expected text, got $(shown(value))"))
+    end
     written = option_text(value)
     return check(error -> dl_options_set(options, string(key), written, error))
 end
@@ -22,23 +25,23 @@ set_token(::Handle, other) = throw(DatalineError(ERR_BAD_OPTION, "cancel_token: 
 function set_array(options::Handle, key::Symbol, values::AbstractVector)
     type = option_type(key)
     if type == DL_OPTION_INDICES
-        return lend_vector(Int64, values) do pointer, count, release, context
+        return lend_vector(Int64, values, key) do pointer, count, release, context
             check(error -> dl_options_set_indices(options, pointer, count, release, context, error))
         end
     elseif type == DL_OPTION_LENGTHS
-        return lend_vector(Int64, values) do pointer, count, release, context
+        return lend_vector(Int64, values, key) do pointer, count, release, context
             check(error -> dl_options_set_lengths(options, pointer, count, release, context, error))
         end
     elseif type == DL_OPTION_WEIGHTS
-        return lend_vector(Float64, values) do pointer, count, release, context
+        return lend_vector(Float64, values, key) do pointer, count, release, context
             check(error -> dl_options_set_weights(options, pointer, count, release, context, error))
         end
     end
     throw(DatalineError(ERR_BAD_OPTION, "option '$key' does not take an array"))
 end
 
-function lend_vector(call, ::Type{T}, values::AbstractVector) where {T}
-    owner = convert(Vector{T}, values)
+function lend_vector(call, ::Type{T}, values::AbstractVector, what) where {T}
+    owner = row_of(T, values, what)
     memory = memory_of(owner)
     return lend((release, context) -> call(pointer(owner), Int64(length(owner)), release, context), (owner, memory))
 end

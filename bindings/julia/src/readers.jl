@@ -31,6 +31,8 @@ each field. `fields` say what they are: `label = Int64` a number, `image = (UInt
 `text = Ragged{UInt8}` or `points = (Ragged{Float32}, 2)` one whose last dim may differ from sample to sample. An `Array` of
 the field's type and of 4 KiB or more is lent, not copied: its row is made after `read` has returned for up to 64 samples, and
 then it is let go. So give each sample an array of its own, and do not write to it afterwards. Other values are copied.
+A value that the field's type does not hold (`1.5` or `missing` in an `Int64`, `300` in a `UInt8`), and one that no field
+declares, makes its sample bad.
 
 A `read(index, place)` is told what the sample is read for, a [`Dataline.Place`](@ref).
 
@@ -67,7 +69,7 @@ function Reader(read, count::Integer; workers::Integer = 1, fingerprint = nothin
     isempty(fields) && throw(DatalineError(ERR_INVALID_ARGUMENT, "a reader needs fields, as in label = Int64"))
     schema = [reader_field(name, given) for (name, given) in pairs(fields)]
     placed = hasmethod(read, Tuple{Int,Place}) ? read : (index, _) -> read(index)
-    return Reader(placed, count, schema, workers, fingerprint, collect(Int64, block_ends), held_blocks)
+    return Reader(placed, count, schema, workers, fingerprint, row_of(Int64, block_ends, "block_ends"), held_blocks)
 end
 
 reader_field(name, given::Type) = reader_field(name, (given,))
@@ -152,6 +154,7 @@ function read_record(call::ReaderCall, record::Int)
     place = Place(call, record)
     try
         values = reader.read(unsafe_load(given.indices, record + 1), place)
+        check_names(values, reader.schema)
         for (k, field) in enumerate(reader.schema)
             kept = fill_cell(Ptr{CReaderCell}(cells + (k - 1) * step), field, values[field.name])
             kept === nothing || (call.kept[record + 1] = (kept, call.kept[record + 1]))
@@ -165,6 +168,15 @@ function read_record(call::ReaderCall, record::Int)
     return nothing
 end
 
+# A value that no field declares would be lost.
+check_names(values, schema) = nothing
+function check_names(values::NamedTuple, schema)
+    for name in keys(values)
+        any(field -> field.name === name, schema) || throw(DatalineError(ERR_INVALID_ARGUMENT,
+            "no field '$name'; the reader declares $(join((field.name for field in schema), ", "))"))
+    end
+end
+
 const LENT_BYTES = 4096 # below this a copy costs less
 
 # Up to Julia 1.10 a vector that is lent could never be resized again (memory_of).
@@ -173,7 +185,7 @@ lendable(items) = sizeof(items) >= LENT_BYTES && (VERSION >= v"1.11-" || ndims(i
 # Returns what has to be kept until the row is made, or nothing.
 function fill_cell(cell::Ptr{CReaderCell}, field::Field, value)
     given = unsafe_load(cell)
-    items = value isa Number ? [convert(field.eltype, value)] : convert(Array{field.eltype}, value)
+    items = items_for(field, value)
     if field.ragged
         fixed = field.size[1:end-1]
         size(items)[1:end-1] == Tuple(fixed) || throw(DimensionMismatch("$(field.name): $(size(items)) where $field is due"))

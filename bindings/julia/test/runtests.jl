@@ -11,7 +11,7 @@ include("support.jl")
 
 const FILES = ["finding", "recipe", "header",
     "views", "batches", "epochs", "loops", "waits", "openings", "sources", "loans", "closing",
-    "metrics", "readers", "ahead", "extensions", "observations", "frameworks", "errors", "options", "states", "dtypes", "devices",
+    "metrics", "readers", "values", "ahead", "extensions", "observations", "frameworks", "errors", "options", "states", "dtypes", "devices",
     "dlpack", "images", "writers", "processes", "quality"]
 
 @testset "Dataline" begin
