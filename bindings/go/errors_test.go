@@ -67,6 +67,32 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 	wants(t, err, dataline.ErrInvalidArgument)
 }
 
+func TestABoolIsNoNumberAndNoText(t *testing.T) {
+	table, err := dataline.Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range table {
+		takesBools := info.Type == dataline.OptionBool || info.Key == "shuffle"
+		for _, value := range []bool{false, true} {
+			_, err := dataline.Resolve(dataline.With{info.Key: value})
+			if takesBools && err != nil {
+				t.Error(info.Key, err)
+			}
+			if !takesBools {
+				details := wants(t, err, dataline.ErrBadOption)
+				if !strings.Contains(details.Message, info.Key) || !strings.Contains(details.Message, "expected") {
+					t.Error(info.Key, err)
+				}
+			}
+		}
+		if info.Type == dataline.OptionText {
+			_, err := dataline.Resolve(dataline.With{info.Key: 5})
+			wants(t, err, dataline.ErrBadOption)
+		}
+	}
+}
+
 func TestPartsThatDoNotFitAreAMismatch(t *testing.T) {
 	four, five := numbers(t, 4), numbers(t, 5)
 	_, err := dataline.Zip(dataline.Named{Name: "a", Dataset: four}, dataline.Named{Name: "b", Dataset: five})

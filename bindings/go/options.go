@@ -111,10 +111,20 @@ func optionText(key string, value any) (string, error) {
 		return named.String(), nil
 	}
 	switch kind := reflect.ValueOf(value).Kind(); {
-	case kind == reflect.String, kind == reflect.Bool, reflect.Int <= kind && kind <= reflect.Float64:
+	case kind == reflect.String:
+		return fmt.Sprint(value), nil
+	case kind == reflect.Bool, reflect.Int <= kind && kind <= reflect.Float64:
+		if takesText(key) { // "cache": true is no directory
+			return "", localError(ErrBadOption, "option %s: expected text, got %v", key, value)
+		}
 		return fmt.Sprint(value), nil
 	}
 	return "", localError(ErrBadOption, "option '%s': expected text, a number or a bool, got %T", key, value)
+}
+
+func takesText(key string) bool {
+	table, err := Options()
+	return err == nil && slices.ContainsFunc(table, func(info OptionInfo) bool { return info.Key == key && info.Type == OptionText })
 }
 
 type optionFunc func(set *optionSet) error

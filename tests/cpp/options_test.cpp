@@ -29,6 +29,19 @@ TEST(CppOptions, AnIntegerBeyondI64IsRefusedByItsOwnDigits) {
   EXPECT_TRUE(says(error, {"seed", "18446744073709551615"}));
 }
 
+TEST(CppOptions, ABooleanIsNoNumberAndNoText) {
+  const std::vector<dl_option_info> table = option_table();
+  for (const dl_option_info& info : table) {
+    const bool takes_booleans = info.type == DL_OPTION_BOOL || info.key == std::string_view("shuffle");
+    for (const bool value : {false, true}) {
+      Options options;
+      const Result<void> done = options.try_set(info.key, value);
+      EXPECT_EQ(done.status(), takes_booleans ? DL_OK : DL_ERR_BAD_OPTION) << info.key;
+      if (!takes_booleans) EXPECT_TRUE(says(done.error(), {info.key, "expected"})) << done.error().what();
+    }
+  }
+}
+
 TEST(CppOptions, TryCreateGivesTheFirstFault) {
   EXPECT_TRUE(Options::try_create({{"batch_size", 4}, {"shuffle", "full"}}));
   EXPECT_EQ(Options::try_create({{"batch_size", 4}, {"shuffel", "full"}}).status(), DL_ERR_UNKNOWN_OPTION);

@@ -200,6 +200,13 @@ class Options {
     return with_handle(
         [&](dl_options* to, dl_error* error) { return dl_options_set_i64(to, key.c_str(), value, error); });
   }
+  // A language's boolean is no number, and no name of a directory.
+  Result<void> put(const std::string& key, bool value) {
+    const char* const text = value ? "true" : "false";
+    if (type_of(key) == DL_OPTION_TEXT)
+      return Error(DL_ERR_BAD_OPTION, "option " + key + ": expected text, got " + text);
+    return put(key, std::string(text));
+  }
   Result<void> put(const std::string& key, const std::string& value) {
     return with_handle([&](dl_options* to, dl_error* error) {
       return dl_options_set(to, key.c_str(), value.c_str(), error);
@@ -216,14 +223,20 @@ class Options {
   }
   // The library has one call for each kind of array, without a key: checking the key's kind is up to us.
   Result<void> takes_array(const std::string& key, int32_t type, const char* got) {
+    const int32_t found = type_of(key);
+    if (found == type) return {};
+    if (found != 0)
+      return Error(DL_ERR_BAD_OPTION, "option '" + key + "': it takes no such array, got " + got);
+    return put(key, std::string());  // unknown: the library's own message
+  }
+  // The type of the option of that name; 0: there is none.
+  static int32_t type_of(const std::string& key) noexcept {
     for (int32_t i = 0; i < dl_option_count(); ++i) {
       dl_option_info info = {};
       info.struct_size = sizeof info;
-      if (dl_option_at(i, &info, nullptr) != DL_OK || key != info.key) continue;
-      if (info.type == type) return {};
-      return Error(DL_ERR_BAD_OPTION, "option '" + key + "': it takes no such array, got " + got);
+      if (dl_option_at(i, &info, nullptr) == DL_OK && key == info.key) return info.type;
     }
-    return put(key, std::string());  // unknown: the library's own message
+    return 0;
   }
 
   std::unique_ptr<dl_options, detail::Destroyer<dl_options, dl_options_destroy>> options_;

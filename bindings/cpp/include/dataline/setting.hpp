@@ -28,7 +28,7 @@ class SettingValue {
   template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
   SettingValue(T number) {  // NOLINT(google-explicit-constructor)
     if constexpr (std::is_same_v<T, bool>) {
-      value_ = std::string(number ? "true" : "false");
+      value_ = number;
     } else if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(int64_t)) {
       if (number > static_cast<T>(INT64_MAX)) {
         value_ = std::to_string(number);  // out of range: reported with its digits
@@ -42,7 +42,7 @@ class SettingValue {
 
  private:
   friend class Options;
-  std::variant<int64_t, std::string, std::vector<int64_t>, std::vector<double>> value_;
+  std::variant<int64_t, bool, std::string, std::vector<int64_t>, std::vector<double>> value_;
 };
 
 struct Setting {

@@ -3,7 +3,7 @@
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::{lend, no_panic};
 use crate::memory::{self, Allocator};
-use crate::{ffi, launcher, options_table, CancelToken, Error, Extensions, Result, Value};
+use crate::{ffi, launcher, options_table, CancelToken, Code, Error, Extensions, OptionType, Result, Value};
 use dataline_sys as sys;
 use std::fmt;
 use std::os::raw::{c_char, c_void};
@@ -67,22 +67,24 @@ impl Options {
     pub fn set(self, key: &str, value: impl Into<Value>) -> Options {
         let value = value.into();
         self.and(|handle| {
-            let key = ffi::c_text("key", key)?;
-            match &value {
+            let named = ffi::c_text("key", key)?;
+            let text = match &value {
                 Value::Integer(number) => {
                     // SAFETY: a live handle and text.
-                    ffi::hard(|error| unsafe {
-                        sys::dl_options_set_i64(handle, key.as_ptr(), *number, error)
-                    })
+                    return ffi::hard(|error| unsafe {
+                        sys::dl_options_set_i64(handle, named.as_ptr(), *number, error)
+                    });
                 }
-                Value::Text(text) => {
-                    let text = ffi::c_text("value", text)?;
-                    // SAFETY: a live handle and texts.
-                    ffi::hard(|error| unsafe {
-                        sys::dl_options_set(handle, key.as_ptr(), text.as_ptr(), error)
-                    })
+                Value::Boolean(value) if takes_text(key) => {
+                    let message = format!("option {key}: expected text, got {value}"); // no directory called "true"
+                    return Err(Error::new(Code::BadOption, message));
                 }
-            }
+                Value::Boolean(value) => value.to_string(),
+                Value::Text(text) => text.clone(),
+            };
+            let text = ffi::c_text("value", &text)?;
+            // SAFETY: a live handle and texts.
+            ffi::hard(|error| unsafe { sys::dl_options_set(handle, named.as_ptr(), text.as_ptr(), error) })
         })
     }
 
@@ -275,6 +277,10 @@ impl Clone for Options {
         });
         Options { handle, failed: made.err() }
     }
+}
+
+fn takes_text(key: &str) -> bool {
+    options_table().iter().any(|option| option.key == key && option.value_type == OptionType::Text)
 }
 
 impl Drop for Options {

@@ -7,6 +7,8 @@
 pub enum Value {
     /// For integer and size keys.
     Integer(i64),
+    /// For boolean keys, and words that are one.
+    Boolean(bool),
     /// For all keys but those of arrays, as the shell takes it: `"256"`, `"true"`, `"64MiB"`, `"full"`.
     Text(String),
 }
@@ -28,7 +30,7 @@ integers! { i8 i16 i32 i64 u8 u16 u32 u64 isize usize }
 
 impl From<bool> for Value {
     fn from(value: bool) -> Value {
-        Value::Text(value.to_string())
+        Value::Boolean(value)
     }
 }
 

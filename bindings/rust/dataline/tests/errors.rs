@@ -4,7 +4,7 @@
 mod common;
 
 use common::{loader_of, numbers};
-use dataline::{Array, Code, Dataset, Error, Loader, Options};
+use dataline::{Array, Code, Dataset, Error, Loader, OptionType, Options};
 use std::error::Error as _;
 
 #[test]
@@ -50,6 +50,24 @@ fn the_first_wrong_option_is_told_when_options_are_used() {
     assert_eq!(options.check().unwrap_err().message(), error.message());
     let error = Options::new().set("seed", u64::MAX).check().unwrap_err();
     assert!(error.message().contains("18446744073709551615"), "{error}");
+}
+
+#[test]
+fn a_boolean_is_no_number_and_no_text() {
+    for option in dataline::options_table() {
+        let takes_booleans = option.value_type == OptionType::Bool || option.key == "shuffle";
+        for value in [false, true] {
+            let set = Options::new().set(option.key, value).check();
+            assert_eq!(set.is_ok(), takes_booleans, "{}: {set:?}", option.key);
+            if let Err(error) = set {
+                assert_eq!(error.code(), Code::BadOption, "{error}");
+                assert!(
+                    error.message().contains(option.key) && error.message().contains("expected"),
+                    "{error}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
