@@ -17,12 +17,12 @@ end
     mix((web = dataset1, code = dataset2); repeats = (1, 2.5), pack_length = 2048)
     mix((web = dataset1, code = dataset2); weights = (0.7, 0.3), transforms = (code = "resize(32)",))
 
-Draws from all parts in their shares: weights, in the order of the parts or by name, are relative to each other, a part goes through its own epochs, and a schedule
-says which weights hold from a step of the job on. Or an epoch has each sample of a part so many times; of a fraction, the
-samples that come once more are drawn anew. The parts have the same fields; those that are stored differently become alike by a
-transform of their own, which runs before the loader's. `sample_sources(batch)` says which part each row
-is of, counted from 0, and `sample_indices(batch)` which sample of it. Other settings are those of a [`Dataset`](@ref): of
-them `pack_length` packs the documents that are drawn.
+Draws from all parts in their shares: weights, in the order of the parts or by name, are relative to each other, a part goes
+through its own epochs, and a schedule says which weights hold from a step of the job on. Or an epoch has each sample of a part
+so many times; of a fraction, the samples that come once more are drawn anew. The parts have the same fields; those that are
+stored differently become alike by a transform of their own, which runs before the loader's. `sample_sources(batch)` says which
+part each row is of, counted from 0, and `sample_indices(batch)` which sample of it. Other settings are those of a
+[`Dataset`](@ref): of them `pack_length` packs the documents that are drawn.
 """
 function mix(datasets::NamedTuple{<:Any,<:Tuple{Vararg{Dataset}}}; weights = nothing, repeats = nothing, schedule = (),
     samples_per_epoch = nothing, transforms = NamedTuple(), settings...)

@@ -42,7 +42,9 @@ end
     takes = (indices -> Dataline.subset(dataset, indices), indices -> Loader(dataset; sample_indices = indices),
         indices -> Dataline.set_indices!(Loader(dataset; sample_indices = [0, 1]), indices))
     for take in takes
-        for wrong in ([true, false], trues(4), Any[0, true], [1.0, 2.0], [1.5], [typemax(UInt64)], [missing, 1], ["1"], [Day(2020)])
+        for wrong in ([true, false], trues(4), Any[0, true], [1.0, 2.0], [1.5], [typemax(UInt64)], [missing, 1], ["1"],
+            [Day(2020)])
+
             @test code_of(() -> take(wrong)) == Dataline.ERR_INVALID_ARGUMENT
         end
         @test occursin("findall(mask) .- 1", thrown(() -> take(trues(4))).message)

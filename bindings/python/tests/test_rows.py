@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import decimal
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,18 @@ def test_numbers_that_are_no_whole_ones_are_numbers() -> None:
     for long in (math.inf, 1e300):
         assert loader.next(timeout=long) is not None
         loader.seek(0)
+
+
+def test_a_text_is_no_boolean(tmp_path: Path) -> None:
+    for wrong in ("false", "no", 1, 0):
+        field = dataline.Field("x", "u8", (), wrong)  # type: ignore[arg-type]
+        for call in (
+            lambda: dataline.from_arrays({"x": np.zeros(2)}, copy=wrong),  # type: ignore[arg-type]
+            lambda: dataline.from_reader(range(3), fields=[field]),
+            lambda: dataline.Writer(f"arrow:{tmp_path}/set", [field]),
+        ):
+            with pytest.raises(TypeError, match="expected True or False"):
+                call()
 
 
 def test_a_boolean_is_no_index_of_a_dataset() -> None:

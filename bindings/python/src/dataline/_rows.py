@@ -103,6 +103,13 @@ def is_boolean(value: Any) -> bool:
     return isinstance(value, bool) or str(getattr(value, "dtype", "")) in ("bool", "torch.bool")
 
 
+def flag(value: Any, what: str) -> bool:
+    """Of arguments that are not options: no text or number is taken for True."""
+    if is_boolean(value):
+        return bool(value)
+    raise TypeError(f"{what}: expected True or False, got {short(value)}")
+
+
 def short(value: Any) -> str:
     """A value as an error shows it."""
     text = repr(value)

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from . import _rows
 from ._options import parsed
-from ._rows import is_boolean, short, whole
+from ._rows import whole
 
 
 def flag(value: Any, name: str) -> bool:
-    """Of arguments that are not options: no text is taken for True."""
-    if value is None or is_boolean(value):
-        return bool(value)
-    raise TypeError(f"{name}: expected True or False, got {short(value)}")
+    """Of arguments that are not options. None is False, as in PyTorch."""
+    return value is not None and _rows.flag(value, name)
 
 
 def option_flag(value: Any, name: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from . import _core
 from ._borrow import borrow, borrow_field
-from ._rows import short
+from ._rows import flag, short
 from .schema import Field
 
 PACKING = {
@@ -44,7 +44,8 @@ def text_of(value: Any) -> Optional[type]:
 def taker_of(field: Field, text: Optional[type] = None) -> Take:
     """The function that borrows a value of this field. ``text``: values are of this type, ``str`` or ``bytes``; None: where
     the field holds bytes, both will do."""
-    name, dtype, shape, ragged = field.name, field.dtype, field.shape, field.ragged
+    name, dtype, shape = field.name, field.dtype, field.shape
+    ragged = flag(field.ragged, f"field '{name}': ragged")
     scalar = None if shape or ragged else _scalar_of(field)
 
     def take(value: Any) -> _core.Loan:

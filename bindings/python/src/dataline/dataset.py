@@ -15,7 +15,7 @@ from . import _core
 from ._borrow import borrow_field
 from ._options import Log, build
 from ._reader import Read, Reader, Source
-from ._rows import is_boolean, real, row, whole
+from ._rows import flag, is_boolean, real, row, whole
 from .errors import Error
 from .ragged import Ragged
 from .schema import Field, ImageInfo, Part
@@ -287,7 +287,7 @@ def from_arrays(
     if unknown:
         raise ValueError(f"axes: no field {sorted(unknown)}; there are {list(arrays)}")
     made = Dataset()
-    made._from_arrays(tuple(described), copy, build(options, None, log))
+    made._from_arrays(tuple(described), flag(copy, "copy"), build(options, None, log))
     return made
 
 

@@ -38,6 +38,7 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
+from ._rows import whole
 from .loader import Loader
 from .ragged import Ragged
 
@@ -95,7 +96,8 @@ class Datasource(RayDatasource):  # type: ignore[misc]
             if options.get(name) is not None:
                 raise TypeError(f"{name}: Ray shares the blocks out; the stream is that of one process")
         super().__init__()
-        self._uri, self._epoch = uri, epoch
+        batch_size = whole(batch_size, "batch_size")
+        self._uri, self._epoch = uri, whole(epoch, "epoch")
         self._options: dict[str, Any] = {"num_workers": 0, **options, "batch_size": batch_size}
         loader = Loader(uri, **self._options)
         self._steps = len(loader)

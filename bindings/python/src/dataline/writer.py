@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn, Union
 
 from . import _core
 from ._borrow import borrow_field
-from ._rows import row
+from ._rows import flag, row
 from .ragged import Ragged
 from .schema import Field
 
@@ -94,6 +94,8 @@ class Writer(_core.Writer):
             fields = [_field_like(name, value, axes.get(name, "")) for name, value in fields.items()]
         else:
             fields = [Field(*field) for field in fields]
+            for field in fields:
+                flag(field.ragged, f"field '{field.name}': ragged")
         names = [field.name for field in fields]
         unknown = set(axes) - set(names)
         if unknown:
