@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "core/source/identity.h"
+
 namespace dataline {
 namespace {
 
@@ -38,9 +40,9 @@ class LostSource final : public Source {
     for (int64_t i = 0; i < run.count; ++i) run.fail(i, schema_.columns.size(), loss_);
   }
   Place place_of(int64_t, size_t) const override { return {path_, {}}; }
-  void fingerprint(Digest& digest) const override {
-    fingerprint_schema(*this, digest);
-    digest.add("lost");
+  void identify(IdentityBuilder& identity) const override {
+    identity.add_schema(*this);
+    identity.add("lost");
   }
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/digest.h"
 #include "core/source/composed/composed.h"
 
 #include <algorithm>

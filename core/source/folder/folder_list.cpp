@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/memory/file.h"
 #include "core/source/labels/label_number.h"

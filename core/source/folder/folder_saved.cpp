@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/digest.h"
 #include "core/memory/mapped_file.h"
 
 namespace dataline {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/digest.h"
 #include "core/source/packing/best_fit.h"
 
 namespace dataline {
