@@ -7,8 +7,6 @@
 #include "capi/handles.h"
 #include "capi/host_struct.h"
 #include "core/base/text.h"
-#include "core/source/identity.h"
-#include "core/source/source.h"
 
 using namespace dataline;
 using namespace dataline::capi;
@@ -39,28 +37,6 @@ struct Asked {
     for (; self.files < std::min(files, self.total_files); ++self.files) progress.add_file();
     self.context->report("opening ", request->path);
   }
-};
-
-// What a format of the host's opened. Only the host knows which of its keys change samples, so that all of them count where samples
-// are reused.
-class OpenedByHost final : public ForwardSource {
- public:
-  OpenedByHost(SourceRef source, std::string_view format, const std::vector<KeySpec>& keys,
-               const HostFormat::Values& values)
-      : ForwardSource(std::move(source)), text_(format) {
-    for (size_t k = 0; k < values.size(); ++k) {
-      if (values[k]) text_ += concat(k < keys.size() ? keys[k].name : "", "=", *values[k], "\n");
-    }
-  }
-
-  const Mix* mix() const override { return source_->mix(); }
-  void identify(IdentityBuilder& identity) const override {
-    source_->identify(identity);
-    identity.add_local(text_);
-  }
-
- private:
-  std::string text_;
 };
 
 class CallbackFormat final : public HostFormat {
@@ -121,7 +97,7 @@ class CallbackFormat final : public HostFormat {
     const std::unique_ptr<dl_dataset> dataset(made);
     if (code != DL_OK) return failure.status(code, "open").in(path);
     if (dataset == nullptr) return error(Code::kReader, path, ": ", name_, ": open made no dataset");
-    return SourceRef(std::make_shared<OpenedByHost>(dataset->core->source(), name_, keys_, values));
+    return dataset->core->source();
   }
 
  private:

@@ -57,18 +57,17 @@ Status read_sample(const SourceRef& source, int64_t index, const Options& option
   one.extensions = options.extensions;
   for (const char* key : {"batch_size", "epochs", "prefetch_depth"}) DL_RETURN_IF_ERROR(one.set(key, "1"));
   DL_RETURN_IF_ERROR(one.set("num_workers", "0"));
-  DL_ASSIGN_OR_RETURN(const std::shared_ptr<Loader> loader, Loader::create(source, one, ForStates::kNo));
+  DL_ASSIGN_OR_RETURN(const std::shared_ptr<Loader> loader, Loader::create(source, one));
   Status status = loader->next(-1, out);
   loader->stop();
   return status;
 }
 
-Result<std::shared_ptr<Loader>> Loader::create(SourceRef source, const Options& options, ForStates states) {
+Result<std::shared_ptr<Loader>> Loader::create(SourceRef source, const Options& options) {
   std::shared_ptr<Loader> loader(new Loader());
   Status status;
   try {
     status = loader->prepare(std::move(source), options);
-    if (status.is_ok() && states == ForStates::kYes) loader->try_to_find_content();
   } catch (...) {
     loader->stop();
     throw;

@@ -65,16 +65,12 @@ struct Tuned {
   std::string text;
 };
 
-// Whether a loader's states may be wanted, for which its data is compared (ContentIdentity).
-enum class ForStates : int32_t { kNo, kYes };
-
 class Loader final : public BatchOwner,
                      public CancelToken::Listener,
                      private ConsumerGate::Listener,
                      public std::enable_shared_from_this<Loader> {
  public:
-  static Result<std::shared_ptr<Loader>> create(SourceRef source, const Options& options,
-                                                ForStates states = ForStates::kYes);
+  static Result<std::shared_ptr<Loader>> create(SourceRef source, const Options& options);
   ~Loader() override;
 
   // Each call below returns kForked in a forked child.
@@ -190,7 +186,6 @@ class Loader final : public BatchOwner,
   Status check_position(Position at) const;
   void jump(Position to) DL_REQUIRES(mutex_);
   void start_at(Position to) DL_REQUIRES(mutex_);
-  void try_to_find_content() DL_EXCLUDES(mutex_);
   Status find_content() DL_REQUIRES(mutex_);
   std::string state_body(std::string_view indices_digest) const DL_REQUIRES(mutex_);
   std::vector<std::string> state_extras() const;
@@ -231,7 +226,7 @@ class Loader final : public BatchOwner,
   int64_t tuned_ns_ DL_GUARDED_BY(mutex_) = 0, cpus_read_ns_ DL_GUARDED_BY(mutex_) = 0;
   int32_t cpus_ DL_GUARDED_BY(mutex_) = 1;
   int64_t workers_set_ DL_GUARDED_BY(mutex_) = 0;  // by set_workers(), how often
-  // Identifies the data. Found at create where all files are on this machine, else when a state first needs it.
+  // Identifies the data; find_content().
   std::optional<ContentIdentity> content_ DL_GUARDED_BY(mutex_);
   Position position_ DL_GUARDED_BY(mutex_);
   bool fresh_ DL_GUARDED_BY(mutex_) = true;  // right after create, seek or load: begin_epoch goes on here

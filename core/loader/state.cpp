@@ -162,13 +162,7 @@ Status another_job(const Line& mine, std::string_view saved, std::string_view mo
 
 }  // namespace
 
-// A drive that fails now may work when a state is saved, and a job that saves none does not need it. Objects of a storage are
-// not read before that.
-void Loader::try_to_find_content() {
-  ThreadLock lock(mutex_);
-  if (!pipeline_.source->calls_host()) static_cast<void>(find_content());
-}
-
+// When a state first needs it: it reads files, and most loaders save none. A drive that fails now may work the next time.
 Status Loader::find_content() {
   if (content_) return Status::ok();
   DL_ASSIGN_OR_RETURN(ContentIdentity content, content_identity(*pipeline_.source));

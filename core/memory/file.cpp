@@ -34,6 +34,7 @@ FileFacts to_facts(const struct stat& info) {
   facts.bytes = static_cast<int64_t>(info.st_size);
   facts.device = static_cast<uint64_t>(info.st_dev);
   facts.inode = static_cast<uint64_t>(info.st_ino);
+  facts.names = static_cast<uint64_t>(info.st_nlink);
   facts.changed_ns = nanoseconds(changed);
   facts.status_ns = nanoseconds(status);
   return facts;

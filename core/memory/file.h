@@ -72,6 +72,7 @@ struct FileFacts {
   int64_t bytes = 0;
   uint64_t device = 0;  // with inode: the identity of the file
   uint64_t inode = 0;
+  uint64_t names = 1;      // that lead to it: more than one are hard links
   int64_t changed_ns = 0;  // mtime, since 1970
   int64_t status_ns = 0;   // ctime, which no program can set; Windows: of creation
 

@@ -55,6 +55,9 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// A failure of the machine, not of one file that is gone or cut, which is a bad sample.
+bool fails_for_all(const Status& status) { return is_machine_failure(status) || status.code() == Code::kIo; }
+
 // False for what has no times and no inode: an object of a storage.
 bool tells(const FileFacts& facts) {
   return facts.inode != 0 || facts.status_ns != 0 || facts.changed_ns != 0;
@@ -137,6 +140,7 @@ void IdentityBuilder::add_schema(const Source& source) {
     add(static_cast<uint64_t>(field.dtype));
     add(static_cast<uint64_t>(field.shape.size()));
     for (const int64_t dim : field.shape) add(static_cast<uint64_t>(dim));
+    add_local(field.axes);  // what `chw` or `hflip` do to a sample, not which sample it is
   }
 }
 
@@ -230,10 +234,10 @@ class Identities {
       for (; k < std::min(count_, kMaxIdentityFiles) && pick(k) < before + files->count(); ++k) {
         for (const bool last : {false, true}) {
           const Result<Bytes> bytes = files->read_end(pick(k) - before, last, room);
-          // A file that is gone or cut is a bad sample, and a job with bad samples has states too.
+          // A job with bad samples has states too.
           if (bytes.is_ok())
             contents.add(static_cast<uint64_t>(crc.of(bytes.value())));
-          else if (is_machine_failure(bytes.status()) || bytes.status().code() == Code::kIo)
+          else if (fails_for_all(bytes.status()))
             return bytes.status();
           else
             contents.add("unreadable");
@@ -256,7 +260,12 @@ class Identities {
     if (const auto fingerprint = files.fingerprint(i); fingerprint && !fingerprint->empty())
       return concat(one_line(files.name(i)), ", fingerprint ", one_line(*fingerprint), ", path ",
                     path_digest(path));
-    DL_ASSIGN_OR_RETURN(const FileFacts facts, files.facts(i));
+    Result<FileFacts> found = files.facts(i);
+    if (!found.is_ok()) {
+      if (fails_for_all(found.status())) return found.take_status();
+      return concat(one_line(files.name(i)), ", unreadable, path ", path_digest(path));
+    }
+    const FileFacts& facts = found.value();
     if (!tells(facts))
       return error(Code::kUnsupported, path,
                    ": its storage states no fingerprint, so it cannot be told when ", "the object changes");

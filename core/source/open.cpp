@@ -13,6 +13,7 @@
 #include "core/source/directory_files.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
+#include "core/source/identity.h"
 #include "core/source/open_files.h"
 #include "core/source/packing/packing.h"
 #include "core/source/set_checks.h"
@@ -24,16 +25,25 @@ namespace {
 // A dataset opened by URI as the user sees it: the scheme as its format, the URI as given, the key `axes` applied.
 class OpenedSource final : public ForwardSource {
  public:
-  OpenedSource(SourceRef source, Schema schema, SourceInfo info)
-      : ForwardSource(std::move(source)), schema_(std::move(schema)), info_(std::move(info)) {}
+  OpenedSource(SourceRef source, Schema schema, SourceInfo info, const Uri& uri)
+      : ForwardSource(std::move(source)), schema_(std::move(schema)), info_(std::move(info)) {
+    for (const UriKey& key : uri.keys) keys_.push_back(concat(key.key, "=", key.value));
+  }
 
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override { return info_; }
   const Mix* mix() const override { return source_->mix(); }
+  // All keys, so that none that changes a value is forgotten; one that changes none costs a cache of its own.
+  void identify(IdentityBuilder& identity) const override {
+    source_->identify(identity);
+    identity.add_local(info_.format);
+    for (const std::string& key : keys_) identity.add_local(key);
+  }
 
  private:
   Schema schema_;
   SourceInfo info_;
+  std::vector<std::string> keys_;
 };
 
 std::string scheme_list(FormatSpan known) {
@@ -266,7 +276,8 @@ Result<SourceRef> open_source(std::string_view text, const OpenContext& context,
   SourceInfo info{std::string(format->name), uri.text, std::move(opening_notes)};
   const std::vector<std::string> notes = source->info().notes;
   info.notes.insert(info.notes.end(), notes.begin(), notes.end());
-  return SourceRef(std::make_shared<OpenedSource>(std::move(source), std::move(schema), std::move(info)));
+  return SourceRef(
+      std::make_shared<OpenedSource>(std::move(source), std::move(schema), std::move(info), uri));
 }
 
 }  // namespace dataline

@@ -12,80 +12,16 @@
 #include <thread>
 #include <vector>
 
+#include "tests/loader/sample_stores.h"
 #include "tests/support/in_child.h"
-#include "tests/support/temp_folder.h"
 
 namespace dataline::sample_store_test {
 namespace {
 
 using ::testing::HasSubstr;
+using namespace dataline::tests;
 
-constexpr char kKey[] = "0123456789abcdef", kOtherKey[] = "fedcba9876543210";
-
-// What a sample's bytes are, by its number: of different lengths.
-std::string bytes_of_sample(int64_t sample) {
-  std::string bytes;
-  for (int64_t i = 0; i < 100 + sample % 37; ++i) bytes += static_cast<char>(sample * 31 + i);
-  return bytes;
-}
-
-Bytes view(const std::string& text) { return std::as_bytes(std::span(text)); }
-
-class SampleStoreTest : public ::testing::Test {
- protected:
-  ~SampleStoreTest() override { std::filesystem::remove_all(folder_); }
-
-  StoreSettings settings(const char* key = kKey, int64_t budget = int64_t{1} << 30) {
-    StoreSettings out{.directory = folder_ + "/cache", .budget_bytes = budget, .key = key, .samples = 1000};
-    out.log.context = &warnings_;
-    out.log.write = [](void* context, int32_t, const char* text, size_t length) {
-      static_cast<std::vector<std::string>*>(context)->emplace_back(text, length);
-    };
-    return out;
-  }
-  static std::unique_ptr<SampleStore> open(StoreSettings settings) {
-    Result<std::unique_ptr<SampleStore>> store = SampleStore::open(std::move(settings));
-    EXPECT_TRUE(store.is_ok()) << store.status().message();
-    return store.is_ok() ? store.take() : nullptr;
-  }
-  static std::string read(const SampleStore& store, int64_t sample, uint64_t stamp = 7) {
-    std::string out(4096, '?');
-    const int64_t bytes = store.read(sample, stamp, reinterpret_cast<std::byte*>(out.data()), 4096);
-    return bytes < 0 ? "none" : out.substr(0, static_cast<size_t>(bytes));
-  }
-  static void keep(SampleStore& store, int64_t first, int64_t end, uint64_t stamp = 7) {
-    for (int64_t i = first; i < end; ++i) store.keep(i, stamp, view(bytes_of_sample(i)));
-  }
-  static int64_t count_kept(const SampleStore& store, int64_t first, int64_t end) {
-    int64_t count = 0;
-    for (int64_t i = first; i < end; ++i) {
-      const std::string got = read(store, i);
-      if (got == "none") continue;
-      EXPECT_EQ(got, bytes_of_sample(i)) << i;
-      ++count;
-    }
-    return count;
-  }
-  std::string path(const std::string& name, const char* key = kKey) const {
-    return folder_ + "/cache/" + key + "/" + name;
-  }
-  int64_t bytes_in_directory() const {
-    int64_t bytes = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ + "/cache"))
-      if (entry.is_regular_file()) bytes += static_cast<int64_t>(entry.file_size());
-    return bytes;
-  }
-  void change_byte(const std::string& file, int64_t at) const {
-    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-    stream.seekg(at);
-    const char byte = static_cast<char>(stream.get());
-    stream.seekp(at);
-    stream.put(static_cast<char>(byte ^ 16));
-  }
-
-  const std::string folder_ = make_temp_folder("dataline-store");
-  std::vector<std::string> warnings_;
-};
+using SampleStoreTest = SampleStores;
 
 TEST_F(SampleStoreTest, WhatIsKeptIsReadBackAlsoByTheNext) {
   {
@@ -336,137 +272,8 @@ TEST_F(SampleStoreTest, WhatMayNotBeWrittenIsReadAndSaysSoOnce) {
   EXPECT_EQ(bytes_in_directory(), before);
 }
 
-TEST_F(SampleStoreTest, TheBudgetIsNeverExceededAndSaysSoOnce) {
-  constexpr int64_t kBudget = 100'000;
-  const auto first = open(settings(kKey, kBudget)), second = open(settings(kKey, kBudget));
-  for (int64_t i = 0; i < 1000; ++i) {
-    keep(i % 2 == 0 ? *first : *second, i, i + 1);
-    ASSERT_LE(bytes_in_directory(), kBudget);
-  }
-  EXPECT_TRUE(first->full() && second->full());
-  EXPECT_GT(count_kept(*first, 0, 1000), 300) << "what fitted is there";
-  EXPECT_EQ(warnings_.size(), 2u);
-  EXPECT_THAT(warnings_[0], HasSubstr("no more samples are kept: cache_bytes=100000 is used up"));
-}
-
-TEST_F(SampleStoreTest, CachesThatNobodyUsesGoForOnesThatAreUsed) {
-  constexpr int64_t kBudget = 300'000;
-  open(settings(kOtherKey, kBudget))->keep(1, 7, view(std::string(150'000, 'x')));
-  {
-    const auto used = open(settings("00000000000000aa", kBudget));
-    used->keep(1, 7, view("in use"));
-    std::filesystem::create_directories(folder_ + "/cache/holiday");
-    std::ofstream(folder_ + "/cache/holiday/photo") << std::string(5000, 'p');
-    const auto store = open(settings(kKey, kBudget));
-    for (int64_t i = 0; i < 1000; ++i) store->keep(i, 7, view(std::string(150, 'y')));
-    EXPECT_FALSE(store->full());
-    EXPECT_EQ(read(*used, 1), "in use");
-    EXPECT_EQ(read(*store, 999), std::string(150, 'y'));
-  }
-  EXPECT_FALSE(std::filesystem::exists(folder_ + "/cache/" + kOtherKey));
-  EXPECT_TRUE(std::filesystem::exists(folder_ + "/cache/00000000000000aa"));
-  EXPECT_TRUE(std::filesystem::exists(folder_ + "/cache/holiday/photo")) << "somebody's own";
-}
-
 // A directory that others use too: whatever looks like a cache in part is not one.
-TEST_F(SampleStoreTest, NothingIsRemovedThatTheCacheDidNotMake) {
-  namespace fs = std::filesystem;
-  constexpr int64_t kBudget = 300'000;
-  const std::string cache = folder_ + "/cache";
-  const auto plant = [](const std::string& path, const std::string& text) {
-    fs::create_directories(fs::path(path).parent_path());
-    std::ofstream(path, std::ios::binary) << text;
-  };
-  open(settings(kOtherKey, kBudget))->keep(1, 7, view(std::string(100'000, 'x')));
-  std::ifstream stream(path("index", kOtherKey), std::ios::binary);
-  const std::string index(std::istreambuf_iterator<char>(stream), {});
-  const std::string key = "00000000000000bb";
-  std::vector<std::string> kept = {cache + "/site/index",                   // a name that is not a key
-                                   cache + "/site/000001.samples",          //
-                                   cache + "/0000000000000001/index",       // an index that is not ours
-                                   cache + "/0000000000000001/photo.jpg",   //
-                                   cache + "/" + key + "/index",            // the index of another key
-                                   cache + "/" + key + "/000001.samples",   //
-                                   cache + "/FEDCBA9876543210/index",       // capitals
-                                   cache + "/" + kOtherKey + "/notes.txt",  // somebody's file in a cache
-                                   cache + "/" + kOtherKey + "/1.samples",  //
-                                   cache + "/" + kOtherKey + "/000001.samples.bak",
-                                   folder_ + "/elsewhere/index",
-                                   folder_ + "/elsewhere/000001.samples"};
-  for (const std::string& file : kept) plant(file, file.ends_with("index") ? index : "somebody's own");
-  plant(cache + "/0000000000000001/index", "<html>");
-  std::string named = index;
-  named.replace(16, 16, "00000000000000cc");
-  plant(folder_ + "/elsewhere/index", named);
-  fs::create_directory_symlink(folder_ + "/elsewhere", cache + "/00000000000000cc");
-  fs::create_directories(cache + "/" + kOtherKey + "/000002.samples");  // a directory with a segment's name
-  kept.push_back(cache + "/00000000000000cc");
-  const auto store = open(settings(kKey, kBudget));
-  for (int64_t i = 0; i < 1000; ++i) store->keep(i, 7, view(std::string(1000, 'y')));
-  EXPECT_FALSE(fs::exists(path("000001.samples", kOtherKey))) << "what the cache made has gone for room";
-  for (const std::string& file : kept) EXPECT_TRUE(fs::exists(file)) << file;
-}
-
 // What is written goes into files that the cache made, in its own directory.
-TEST_F(SampleStoreTest, LinksThatArePlantedAreNotFollowed) {
-  namespace fs = std::filesystem;
-  const std::string mine = folder_ + "/mine", text = "somebody's own file, of some length";
-  const auto plant_and_open = [&](const std::function<void()>& plant) {
-    fs::remove_all(folder_ + "/cache");
-    std::ofstream(mine, std::ios::binary) << text;
-    fs::create_directories(folder_ + "/cache/" + kKey);
-    plant();
-    Result<std::unique_ptr<SampleStore>> store = SampleStore::open(settings());
-    if (store.is_ok()) {
-      keep(*store.value(), 0, 20);
-      EXPECT_EQ(count_kept(*store.value(), 0, 20), 20) << "in another segment";
-    }
-    std::ifstream stream(mine, std::ios::binary);
-    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), text);
-    return store.is_ok() ? Status::ok() : store.take_status();
-  };
-  for (const char* const segment : {"000001.samples", "000002.samples"}) {
-    EXPECT_TRUE(plant_and_open([&] { fs::create_symlink(mine, path(segment)); }).is_ok());
-    EXPECT_TRUE(plant_and_open([&] { fs::create_hard_link(mine, path(segment)); }).is_ok());
-    EXPECT_TRUE(plant_and_open([&] { fs::copy_file(mine, path(segment)); }).is_ok());
-    EXPECT_TRUE(plant_and_open([&] { fs::create_directory(path(segment)); }).is_ok());
-    EXPECT_TRUE(plant_and_open([&] { fs::create_symlink(folder_ + "/none", path(segment)); }).is_ok());
-    EXPECT_FALSE(fs::exists(folder_ + "/none")) << "a dangling link is not followed either";
-  }
-  for (const std::string& file : {std::string("lock"), std::string(kKey) + "/index"}) {
-    const std::string at = folder_ + "/cache/" + file;
-    const Status linked = plant_and_open([&] { fs::create_symlink(mine, at); });
-    EXPECT_EQ(linked.code(), Code::kNotAFile);
-    EXPECT_THAT(std::string(linked.message()),
-                HasSubstr("option cache: " + at + ": a symbolic link, a file"));
-    EXPECT_EQ(plant_and_open([&] { fs::create_hard_link(mine, at); }).code(), Code::kNotAFile);
-  }
-  const Status directory = plant_and_open([&] {
-    fs::create_directories(folder_ + "/elsewhere");
-    fs::remove(folder_ + "/cache/" + kKey);
-    fs::create_directory_symlink(folder_ + "/elsewhere", folder_ + "/cache/" + kKey);
-  });
-  EXPECT_EQ(directory.code(), Code::kNotAFile);
-  EXPECT_TRUE(fs::is_empty(folder_ + "/elsewhere"));
-}
-
-TEST_F(SampleStoreTest, ACacheOfAnEarlierReleaseIsRemovedWhenRoomIsNeeded) {
-  constexpr int64_t kBudget = 300'000;
-  open(settings(kOtherKey, kBudget))->keep(1, 7, view(std::string(150'000, 'x')));
-  std::fstream(path("index", kOtherKey), std::ios::in | std::ios::out | std::ios::binary) << "DLCACHE1";
-  const auto store = open(settings(kKey, kBudget));
-  for (int64_t i = 0; i < 1000; ++i) store->keep(i, 7, view(std::string(150, 'y')));
-  EXPECT_FALSE(store->full());
-  EXPECT_FALSE(std::filesystem::exists(folder_ + "/cache/" + kOtherKey));
-}
-
-TEST_F(SampleStoreTest, WithoutABudgetATenthOfTheDiskStaysFree) {
-  const auto store = open(settings(kKey, -1));
-  keep(*store, 0, 10);
-  const std::filesystem::space_info disk = std::filesystem::space(folder_);
-  const bool room = disk.available > disk.capacity / 10 + (uint64_t{65} << 20);
-  EXPECT_EQ(count_kept(*store, 0, 10), room ? 10 : 0);
-}
 
 }  // namespace
 }  // namespace dataline::sample_store_test

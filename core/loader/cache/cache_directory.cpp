@@ -13,17 +13,37 @@ namespace {
 struct FoundCache {
   SharedDirectory directory;
   std::string key;
-  int64_t bytes = 0;
+  std::vector<std::string> segments;
+  int64_t bytes = 0;    // of these and the index
   int64_t used_ns = 0;  // when it was opened last
 };
 
-bool is_file_of_cache(const std::string& name) { return name == kCacheIndexName || is_segment_name(name); }
-
-bool is_cache(const SharedDirectory& directory, const std::string& key) {
-  const Descriptor index = directory.open_without_lock(kCacheIndexName);
+// The first bytes of a regular file that has this name alone; nullopt for anything else.
+std::optional<StoreHeader> header_of(const SharedDirectory& directory, const std::string& name,
+                                     FileFacts& facts) {
+  Result<FileFacts> found = directory.facts(name);
+  if (!found.is_ok() || !found.value().is_file || found.value().names > 1) return std::nullopt;
+  facts = found.value();
+  const Descriptor file = directory.open_without_lock(name);
   StoreHeader header = {};
-  return index && read_at(index.get(), 0, kStoreHeaderBytes, header.data()).bytes == kStoreHeaderBytes &&
-         is_header_of(header, key);
+  if (!file || read_at(file.get(), 0, kStoreHeaderBytes, header.data()).number != 0) return std::nullopt;
+  return header;
+}
+
+// What others have put under the name of a segment does not count, and is not removed. An empty file is a segment whose maker was
+// killed; those of release 0.2 have no header.
+void find_segments(FoundCache& cache, bool old) {
+  const Result<std::vector<std::string>> names = cache.directory.names();
+  if (!names.is_ok()) return;
+  for (const std::string& name : names.value()) {
+    if (!is_segment_name(name)) continue;
+    FileFacts facts;
+    const std::optional<StoreHeader> header = header_of(cache.directory, name, facts);
+    const StoreHeader expected = store_header(kSegmentMagic, segment_number(name), cache.key);
+    if (!header || !(old || facts.bytes == 0 || *header == expected)) continue;
+    cache.segments.push_back(name);
+    cache.bytes += facts.bytes;
+  }
 }
 
 // What cannot be opened or listed is not counted: it is not removed either.
@@ -32,32 +52,24 @@ std::vector<FoundCache> find_caches(const SharedDirectory& parent, const std::ve
   for (const std::string& name : names) {
     if (!is_store_key(name)) continue;
     Result<SharedDirectory> directory = parent.subdirectory(name, WhenMissing::kFail);
-    if (!directory.is_ok() || !is_cache(directory.value(), name)) continue;
-    const Result<std::vector<std::string>> files = directory.value().names();
-    if (!files.is_ok()) continue;
-    FoundCache cache{directory.take(), name};
-    for (const std::string& file : files.value()) {
-      if (!is_file_of_cache(file)) continue;
-      const Result<FileFacts> facts = cache.directory.facts(file);
-      if (!facts.is_ok() || !facts.value().is_file) continue;
-      cache.bytes += facts.value().bytes;
-      if (file == kCacheIndexName) cache.used_ns = facts.value().changed_ns;
-    }
+    if (!directory.is_ok()) continue;
+    FileFacts index;
+    const std::optional<StoreHeader> header = header_of(directory.value(), kCacheIndexName, index);
+    if (!header || !is_header_of(*header, name)) continue;
+    FoundCache cache{directory.take(), name, {}, index.bytes, index.changed_ns};
+    find_segments(cache, is_old_header(*header));
     found.push_back(std::move(cache));
   }
   return found;
 }
 
 // False where somebody uses it. The index goes last: without it this is not a cache any more.
-Result<bool> remove_cache(const SharedDirectory& parent, const FoundCache& cache) {
+Result<bool> remove_cache(const SharedDirectory& parent, FoundCache& cache) {
   DL_ASSIGN_OR_RETURN(
       const std::optional<LockedFile> lock,
       cache.directory.open_file(kCacheIndexName, LockKind::kAlone, WhenLocked::kGiveUp, WhenMissing::kFail));
   if (!lock) return false;
-  DL_ASSIGN_OR_RETURN(const std::vector<std::string> files, cache.directory.names());
-  for (const std::string& file : files) {
-    if (is_segment_name(file)) DL_RETURN_IF_ERROR(cache.directory.remove_file(file));
-  }
+  for (const std::string& segment : cache.segments) DL_RETURN_IF_ERROR(cache.directory.remove_file(segment));
   DL_RETURN_IF_ERROR(cache.directory.remove_file(kCacheIndexName));
   // Not empty where others have put files into it, which stay.
   static_cast<void>(parent.remove_directory(cache.key));
@@ -96,7 +108,7 @@ Result<bool> CacheDirectory::make_room(int64_t bytes, const std::string& key) co
   std::erase_if(caches, [&](const FoundCache& cache) { return cache.key == key; });
   std::sort(caches.begin(), caches.end(),
             [](const FoundCache& a, const FoundCache& b) { return a.used_ns < b.used_ns; });
-  for (const FoundCache& cache : caches) {
+  for (FoundCache& cache : caches) {
     DL_ASSIGN_OR_RETURN(const bool gone, remove_cache(directory_, cache));
     if (!gone) continue;
     DL_ASSIGN_OR_RETURN(fit, fits(bytes));

@@ -23,6 +23,21 @@ Status of_cache(const Status& status) {
   return error(status.code(), "option cache: ", status.message()).with_os_error(status.os_error());
 }
 
+// As a file is that was made and not written, or whose bytes a loss of power took.
+Result<bool> has_only_zeros(const LockedFile& file, int64_t bytes) {
+  std::array<std::byte, size_t{16} << 10> piece;
+  for (int64_t at = 0; at < bytes;) {
+    const ReadResult read =
+        file.read_at(at, std::min<int64_t>(bytes - at, static_cast<int64_t>(piece.size())), piece.data());
+    if (read.number != 0) return file_error(file.path(), read.number);
+    if (read.bytes == 0) break;
+    const auto end = piece.begin() + read.bytes;
+    if (std::any_of(piece.begin(), end, [](std::byte byte) { return byte != std::byte{0}; })) return false;
+    at += read.bytes;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SampleStore>> SampleStore::open(const StoreSettings& settings) {
@@ -73,9 +88,13 @@ Result<bool> SampleStore::index_is_whole() const {
   DL_ASSIGN_OR_RETURN(const int64_t bytes, index_.bytes());
   if (const ReadResult read = index_.read_at(0, kStoreHeaderBytes, found.data()); read.number != 0)
     return file_error(index_.path(), read.number);
-  if (found == store_header(kIndexMagic, settings_.samples, settings_.key))
-    return bytes == kStoreHeaderBytes + settings_.samples * kStoreEntryBytes;
-  if (found == StoreHeader{}) return false;
+  const int64_t expected = kStoreHeaderBytes + settings_.samples * kStoreEntryBytes;
+  if (found == store_header(kIndexMagic, settings_.samples, settings_.key) && bytes <= expected)
+    return bytes == expected;
+  if (found == StoreHeader{} && bytes <= expected) {
+    DL_ASSIGN_OR_RETURN(const bool empty, has_only_zeros(index_, bytes));
+    if (empty) return false;
+  }
   return error(Code::kCorrupt, index_.path(), ": is no index of this cache; remove ", directory_.path());
 }
 

@@ -51,6 +51,11 @@ inline bool is_header_of(const StoreHeader& header, std::string_view key) {
          text.substr(16, static_cast<size_t>(kStoreKeyBytes)) == key;
 }
 
+inline bool is_old_header(const StoreHeader& header) {
+  return std::string_view(reinterpret_cast<const char*>(header.data()), header.size())
+      .starts_with(kOldIndexMagic);
+}
+
 inline bool is_store_key(std::string_view name) {
   return name.size() == static_cast<size_t>(kStoreKeyBytes) &&
          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -63,6 +68,12 @@ inline std::string segment_name(uint32_t segment) {
   std::string digits = std::to_string(segment);
   digits.insert(0, kSegmentDigits - std::min(digits.size(), kSegmentDigits), '0');
   return digits.append(kSegmentSuffix);
+}
+
+inline int64_t segment_number(std::string_view name) {  // of a name that is_segment_name()
+  int64_t number = 0;
+  for (const char digit : name.substr(0, kSegmentDigits)) number = number * 10 + (digit - '0');
+  return number;
 }
 
 inline bool is_segment_name(std::string_view name) {

@@ -34,6 +34,7 @@ int facts_of_handle(HANDLE handle, FileFacts& out) {
   out.bytes = joined(info.nFileSizeHigh, info.nFileSizeLow);
   out.device = info.dwVolumeSerialNumber;
   out.inode = static_cast<uint64_t>(joined(info.nFileIndexHigh, info.nFileIndexLow));
+  out.names = info.nNumberOfLinks;
   out.changed_ns = unix_ns(info.ftLastWriteTime);
   out.status_ns = unix_ns(info.ftCreationTime);
   return 0;

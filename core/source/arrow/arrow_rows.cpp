@@ -414,6 +414,7 @@ void ArrowRows::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
 void ArrowRows::identify(IdentityBuilder& identity) const {
   identity.add(fill_ ? std::bit_cast<uint64_t>(fill_->number) : 0);
   identity.add(fill_ ? "fill" : "error");
+  if (fill_) identity.add(static_cast<uint64_t>(fill_->whole.value_or(0)));
   for (int64_t b = 0; b < tables_.batches.count(); ++b)
     identity.add(static_cast<uint64_t>(tables_.batches.rows_of(b)));
 }

@@ -26,6 +26,7 @@ class MixSource final : public ForwardSource {
   void identify(IdentityBuilder& identity) const override {
     identity.add("mix");
     source_->identify(identity);
+    for (int64_t part = 0; part < mix_.part_count(); ++part) identity.add_local(mix_.transform(part));
   }
 
  private:

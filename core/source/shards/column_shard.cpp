@@ -208,6 +208,13 @@ Place ColumnShard::place_of(int64_t index, size_t) const {
 void ColumnShard::identify(IdentityBuilder& identity) const {
   identity.add_schema(*this);
   identity.add(plan_->format);
+  // The index of the set states these, not the shard.
+  for (const ShardColumn& column : plan_->columns) {
+    identity.add(column.name);
+    identity.add(static_cast<uint64_t>(column.stored_bytes));
+    identity.add(static_cast<uint64_t>(column.expected_bytes));
+  }
+  for (const size_t column : plan_->delivered) identity.add(static_cast<uint64_t>(column));
   identity.add_file(file_);
 }
 

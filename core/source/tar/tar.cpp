@@ -60,6 +60,10 @@ class TarSource final : public FileSource {
   void identify(IdentityBuilder& identity) const override {
     identity.add_schema(*this);
     identity.add("tar");
+    for (const TarIndex::FieldOf& field : index_.fields()) {
+      identity.add(field.name);
+      identity.add(field.extension);
+    }
     identity.add_file(file_);
   }
 

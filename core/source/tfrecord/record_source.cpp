@@ -16,6 +16,7 @@ void RecordSource::identify(IdentityBuilder& identity) const {
   identity.add_schema(*this);
   identity.add("tfrecord");
   identity.add_file(file_);
+  identity.add_local(check_data_ ? "crc=check" : "crc=ignore");
 }
 
 std::string RecordSource::place_of_record(int64_t record) const {

