@@ -634,8 +634,9 @@ typedef struct dl_reader {
    * opened, by threads that then call `read`, concurrently. It notes the number and returns at once: a batch waits for it.
    * Not every block is told of, and after a seek some that were are not read. NULL: none */
   void (*advise)(void* context, int64_t block);
-  /* The files of this machine that the records are read from, in order. The library compares them wherever it compares its own
-   * files: in saved states, for the option `cache`, in dl_dataset_identity. Copied. NULL, with 0: none */
+  /* The files that the records are read from, in order: paths of this machine, or of storages that the options know. Each must
+   * exist. The library notes them as they are now, so a file that is opened later may be another one. It compares them wherever it
+   * compares its own files: in saved states, for the option `cache`, in dl_dataset_identity. Copied. NULL, with 0: none */
   int64_t file_count;
   const char* const* files;
   /* [file_count]: the record after the last one of each file, rising to record_count; NULL: a record may be in any file. With

@@ -5,7 +5,6 @@
 #include "capi/handles.h"
 #include "capi/host_fields.h"
 #include "capi/host_struct.h"
-#include "core/source/identity.h"
 
 using namespace dataline;
 using namespace dataline::capi;
@@ -42,14 +41,15 @@ DL_SAME_PLACE(ReaderRequest, dl_reader_request, reserved);
 static_assert(sizeof(ReaderCell) == sizeof(dl_reader_cell) &&
               sizeof(ReaderRequest) == sizeof(dl_reader_request));
 
-Status read_files(const dl_reader& given, ReaderTable& table) {
+Result<ReaderFiles> read_files(const dl_reader& given) {
   DL_RETURN_IF_ERROR(check_array(given.files, given.file_count, "dl_reader.files"));
+  ReaderFiles files;
   for (int64_t i = 0; i < given.file_count; ++i) {
     if (given.files[i] == nullptr) return null_argument("dl_reader.files");
-    table.files.emplace_back(given.files[i]);
+    files.paths.emplace_back(given.files[i]);
   }
-  if (given.file_ends != nullptr) table.file_ends.assign(given.file_ends, given.file_ends + given.file_count);
-  return Status::ok();
+  if (given.file_ends != nullptr) files.ends.assign(given.file_ends, given.file_ends + given.file_count);
+  return files;
 }
 
 }  // namespace
@@ -114,13 +114,14 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
     table.read = reinterpret_cast<decltype(table.read)>(given.read);
     table.destroy = given.destroy;
     if (given.fingerprint != nullptr) table.fingerprint = given.fingerprint;
-    DL_RETURN_IF_ERROR(read_files(given, table));
+    DL_ASSIGN_OR_RETURN(ReaderFiles files, read_files(given));
     table.block_count = given.block_count;
     table.block_ends = given.block_ends;
     table.held_blocks = given.held_blocks;
     table.prompt = given.prompt != 0;
     table.advise = given.advise;
-    return Dataset::from_reader(std::move(fields), std::move(table), options_or_default(options, Options()));
+    return Dataset::from_reader(std::move(fields), std::move(table), std::move(files),
+                                options_or_default(options, Options()));
   });
 }
 
@@ -215,7 +216,7 @@ dl_status dl_dataset_identity(const dl_dataset* dataset, char* text, size_t* byt
   return guard(error, [&]() -> Status {
     DL_REQUIRE(dataset);
     DL_REQUIRE(bytes);
-    DL_ASSIGN_OR_RETURN(const std::string identity, local_identity(*dataset->core->source()));
+    DL_ASSIGN_OR_RETURN(const std::string identity, dataset->core->identity());
     return copy_text(identity, "identity", text, bytes);
   });
 }

@@ -221,6 +221,22 @@ func (d *Dataset) Read(index int, options ...Option) (*Batch, error) {
 	return b, nil
 }
 
+// Identity describes which files of this machine the samples are read from, as text of lines "key: value". Two texts are equal
+// while the structure (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or renamed. Compare
+// it to decide whether to reuse something that was made of the dataset earlier. It looks at every file of a folder.
+//
+// ErrUnsupported for data in memory, and for a Source or an object of a storage that states neither files nor a fingerprint.
+func (d *Dataset) Identity() (string, error) {
+	if err := d.enter(); err != nil {
+		return "", err
+	}
+	defer runtime.KeepAlive(d)
+	defer d.handle.leave()
+	return textFrom(func(room *byte, bytes *uintptr) error {
+		return call(func(e *abi.Error) int32 { return abi.DatasetIdentity(d.handle.pointer, room, bytes, e) })
+	})
+}
+
 // Len is the number of samples; -1 when unknown.
 func (d *Dataset) Len() int { return d.count }
 

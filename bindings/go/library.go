@@ -56,6 +56,24 @@ func BuildInfo() (string, error) {
 	return abi.Text(abi.BuildInfo()), nil
 }
 
+// textFrom is the text of a call that follows the protocol of dl_loader_state_save.
+func textFrom(call func(room *byte, bytes *uintptr) error) (string, error) {
+	bytes := new(uintptr)
+	if err := call(nil, bytes); err != nil {
+		return "", err
+	}
+	for {
+		text := make([]byte, *bytes)
+		err := call(&text[0], bytes)
+		if err == nil {
+			return abi.TextOf(text), nil
+		}
+		if *bytes <= uintptr(len(text)) { // else the text has grown since its length was returned
+			return "", err
+		}
+	}
+}
+
 // cText is NUL-terminated text for the library.
 func cText(what, text string) (*byte, error) {
 	bytes := make([]byte, len(text)+1)

@@ -121,23 +121,9 @@ func (l *Loader) Seek(epoch, step int) error {
 // SaveState returns the position and the identity of the job, as text. Any language and the shell can resume
 // from it.
 func (l *Loader) SaveState() (string, error) {
-	bytes := new(uintptr)
-	save := func(room *byte) error {
+	return textFrom(func(room *byte, bytes *uintptr) error {
 		return l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderStateSave(raw, room, bytes, e) })
-	}
-	if err := save(nil); err != nil {
-		return "", err
-	}
-	for {
-		text := make([]byte, *bytes)
-		err := save(&text[0])
-		if err == nil {
-			return abi.TextOf(text), nil
-		}
-		if *bytes <= uintptr(len(text)) { // else another goroutine has moved the position meanwhile
-			return "", err
-		}
-	}
+	})
 }
 
 // LoadState goes to a saved position, and ends the current loop. Threads, depth, I/O, memory and transform may differ from

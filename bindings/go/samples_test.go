@@ -21,6 +21,7 @@ var recordsMagic = []byte("DLREC1\n\000")
 
 // recordFile is an open dlrec file.
 type recordFile struct {
+	path            string
 	file            *dataline.File
 	count, rowBytes int
 	sums            bool
@@ -36,7 +37,7 @@ func (r *recordFile) Fields() []dataline.Field {
 
 func (r *recordFile) Len() int { return r.count }
 
-func (r *recordFile) Fingerprint() string { return "dlrec" }
+func (r *recordFile) Files() []string { return []string{r.path} }
 
 func (r *recordFile) Read(index int, record *dataline.Record) error {
 	row, err := record.Bytes("x")
@@ -86,7 +87,7 @@ func (dlrec) Open(request *dataline.FormatRequest) (*dataline.Dataset, error) {
 			return nil, errors.Join(err, file.Close())
 		}
 	}
-	made := &recordFile{file, int(binary.LittleEndian.Uint32(header[8:])), int(binary.LittleEndian.Uint32(header[12:])),
+	made := &recordFile{request.Path, file, int(binary.LittleEndian.Uint32(header[8:])), int(binary.LittleEndian.Uint32(header[12:])),
 		request.Values["labels"] == "sum"}
 	if !bytes.HasPrefix(header, recordsMagic) || made.rowBytes == 0 ||
 		file.Size() != int64(recordsHeader+made.count*made.rowBytes) {

@@ -20,9 +20,23 @@ type Source interface {
 	Read(index int, record *Record) error
 }
 
-// Fingerprinter is a Source with a text that identifies its data, so that a saved state of other data is refused.
+// Fingerprinter is a Source or a StoredObject with a text that differs when its data differs, such as a version or an ETag. Saved
+// states and the option cache compare it. It is asked once.
 type Fingerprinter interface {
 	Fingerprint() string
+}
+
+// Filed is a Source that reads its records from files, in this order: paths of this machine, or of storages that the options know.
+// Each must exist. Saved states, the option cache and Dataset.Identity compare them, as they are when the dataset is made, as
+// they compare files that the library reads itself. Files is asked once.
+type Filed interface {
+	Files() []string
+}
+
+// FileEnder is a Filed source that knows which record is in which file. FileEnds has one number per file, ascending: the record after
+// its last one. The last number is Len(). A changed file then invalidates only its own samples in a cache. It is asked once.
+type FileEnder interface {
+	FileEnds() []int
 }
 
 // Blocked is a Source whose records are cheap together: those of a block, as of a compressed group, cost little once one of
@@ -87,15 +101,45 @@ func (r *reader) raw(l *loan) (*abi.Reader, error) {
 		raw.Fingerprint = text
 	}
 	if blocked, ok := r.source.(Blocked); ok {
-		var ends []int64
-		for _, end := range blocked.BlockEnds() {
-			ends = append(ends, int64(end))
-		}
-		raw.BlockCount = int64(len(ends))
-		raw.BlockEnds = pin(l, ends)
+		raw.BlockCount, raw.BlockEnds = pinEnds(l, blocked.BlockEnds())
 		raw.HeldBlocks = int64(blocked.HeldBlocks())
 	}
-	return raw, nil
+	return raw, r.addFiles(l, raw)
+}
+
+func (r *reader) addFiles(l *loan, raw *abi.Reader) error {
+	filed, ok := r.source.(Filed)
+	if !ok {
+		return nil
+	}
+	var files []*byte
+	for _, path := range filed.Files() {
+		text, err := pinText(l, "files", path)
+		if err != nil {
+			return err
+		}
+		files = append(files, text)
+	}
+	raw.FileCount = int64(len(files))
+	raw.Files = pin(l, files)
+	ender, ok := r.source.(FileEnder)
+	if !ok {
+		return nil
+	}
+	count, ends := pinEnds(l, ender.FileEnds())
+	if count != 0 && count != raw.FileCount {
+		return localError(ErrInvalidArgument, "source: %d file ends for %d files, expected one a file", count, len(files))
+	}
+	raw.FileEnds = ends
+	return nil
+}
+
+// pinEnds is NULL for none.
+func pinEnds(l *loan, ends []int) (int64, *int64) {
+	if len(ends) == 0 {
+		return 0, nil
+	}
+	return int64(len(ends)), pin(l, int64s(ends))
 }
 
 func init() {

@@ -27,7 +27,8 @@ type Storage interface {
 }
 
 // StoredObject is an object of a Storage; a *File is one. ReadAt is asked for bytes within the object alone, and for all of
-// them. One that implements io.Closer is closed, by the thread that needed it last, when nothing reads it any more.
+// them. One that implements io.Closer is closed, by the thread that needed it last, when nothing reads it any more. An object
+// that is no Fingerprinter is refused by the option cache and by conversions that resume.
 type StoredObject interface {
 	io.ReaderAt
 	Size() int64 // asked once
@@ -72,10 +73,18 @@ func init() {
 				return errNil("object")
 			}
 			raw.Bytes = object.Size()
+			fingerprint := ""
+			if named, ok := object.(Fingerprinter); ok {
+				fingerprint = named.Fingerprint()
+			}
 			opened := newLoan()
 			opened.extension = object
 			raw.Object = opened.id
-			return nil
+			raw.Fingerprint, err = pinText(opened, "fingerprint", fingerprint)
+			if err != nil {
+				abi.CloseObject(opened.id)
+			}
+			return err
 		})
 	}
 	abi.ReadObject = func(raw *abi.StorageRead, err *abi.Error) int32 {

@@ -123,7 +123,7 @@ func TestAWriterGoesOnWhereOneWasClosedWithoutFinish(t *testing.T) {
 		t.Error("expected the set to be there in part")
 	}
 	_, err = dataline.NewWriter(uri, fieldX, "others")
-	if refused := wants(t, err, dataline.ErrStateRefused); !strings.Contains(refused.Message, "'numbers', not 'others'") {
+	if refused := wants(t, err, dataline.ErrStateRefused); !strings.Contains(refused.Message, "'numbers', now it is 'others'") {
 		t.Error(refused)
 	}
 	w = writerOf(t, uri, fieldX, "numbers")

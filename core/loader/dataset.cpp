@@ -12,6 +12,8 @@
 #include "core/memory/machine_limits.h"
 #include "core/source/arrow/memory_source.h"
 #include "core/source/composed/composed.h"
+#include "core/source/host/host_files.h"
+#include "core/source/identity.h"
 #include "core/source/open.h"
 #include "core/source/packing/packing.h"
 
@@ -188,6 +190,8 @@ Dataset::Dataset(SourceRef source) : source_(std::move(source)), info_(source_->
   schema_->set_schema_rows(-1);
 }
 
+Result<std::string> Dataset::identity() const { return local_identity(*source_); }
+
 Result<ImageFacts> Dataset::image_facts(std::optional<std::string_view> field, int64_t index) const {
   const std::vector<Field>& fields = source_->schema().fields;
   DL_ASSIGN_OR_RETURN(const size_t found, image_field(fields, field));
@@ -250,12 +254,14 @@ Result<std::unique_ptr<Dataset>> Dataset::from_arrow(ArrowOwned<ArrowSchema> sch
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::from_reader(std::vector<Field> fields, ReaderTable table,
-                                                      const Options& options) {
+                                                      ReaderFiles files, const Options& options) {
   DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, packing_of(options));
   if (packing)
     return error(
         Code::kUnsupported,
         "option pack_length: packing needs lengths that are known without reading, and a reader has none");
+  DL_ASSIGN_OR_RETURN(table.files,
+                      HostFiles::open(std::move(files), table.record_count, file_context(options)));
   return of(reader_source(std::move(fields), std::move(table), *open_context(options).memory));
 }
 

@@ -59,7 +59,7 @@ class Dataset {
                                                      ArrowOwned<ArrowArray> array, std::string_view keys,
                                                      const Options& options);
   static Result<std::unique_ptr<Dataset>> from_reader(std::vector<Field> fields, ReaderTable table,
-                                                      const Options& options);
+                                                      ReaderFiles files, const Options& options);
   // names: empty, or one a part.
   static Result<std::unique_ptr<Dataset>> zip(std::span<const Dataset* const> parts,
                                               std::vector<std::string> names, const Options& options);
@@ -74,6 +74,9 @@ class Dataset {
   // Of the encoded image in a ragged u8 field; without a name: `image`, or the only such field. kNoSuchField,
   // kUnsupported, and what image_facts_of() says.
   Result<ImageFacts> image_facts(std::optional<std::string_view> field, int64_t index) const;
+
+  // local_identity() of the source.
+  Result<std::string> identity() const;
 
   const SourceRef& source() const { return source_; }
   const SourceInfo& info() const { return info_; }

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include <climits>
 #include <cstdlib>
-#include <memory>
 
 #include "core/memory/directory_listing.h"
 
@@ -143,9 +143,11 @@ Status SharedDirectory::remove_directory(const std::string& name) const {
 }
 
 Result<std::string> absolute_path(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> found(::realpath(path.c_str(), nullptr), &std::free);
-  if (found == nullptr) return file_error(path, errno);
-  return std::string(found.get());
+  // Not memory that realpath allocates: in a host that loads this library with RTLD_DEEPBIND, as Julia does, our `free` is
+  // mimalloc's, and the `malloc` in libc is not.
+  char found[PATH_MAX];
+  if (::realpath(path.c_str(), found) == nullptr) return file_error(path, errno);
+  return std::string(found);
 }
 
 Result<DiskSpace> disk_space(const std::string& path) {

@@ -16,11 +16,6 @@
 namespace dataline {
 namespace {
 
-std::string_view base_name(std::string_view path) {
-  const size_t slash = path.find_last_of("/\\");
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 class OneFile final : public DataFiles {
  public:
   explicit OneFile(const MappedFile& file) : file_(file) {}
@@ -106,29 +101,9 @@ void add_record(const Source& source, int64_t index, std::vector<std::byte>& scr
 
 }  // namespace
 
-std::string PathFiles::name(int64_t index) const { return std::string(base_name(path(index))); }
-
-int64_t PathFiles::bytes(int64_t index) const {
-  FileFacts facts;
-  return facts_of_path(path(index), facts) == 0 ? facts.bytes : 0;
-}
-
-Result<FileFacts> PathFiles::facts(int64_t index) const {
-  FileFacts facts;
-  if (!scheme_of_path(path(index)).empty()) return facts;  // of a storage: it has none
-  const int number = facts_of_path(path(index), facts);
-  return number == 0 ? Result<FileFacts>(facts) : file_error(path(index), number);
-}
-
-Result<Bytes> PathFiles::read_end(int64_t index, bool last, std::vector<std::byte>& room) const {
-  const Descriptor file = Descriptor::open(path(index), kFileFlags);
-  if (!file) return file_error(path(index), errno);
-  DL_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(file.get(), path(index)));
-  const int64_t piece = std::min(facts.bytes, kIdentityPieceBytes);
-  room.resize(static_cast<size_t>(piece));
-  const ReadResult got = read_at(file.get(), last ? facts.bytes - piece : 0, piece, room.data());
-  if (got.number != 0) return file_error(path(index), got.number);
-  return Bytes(room).first(static_cast<size_t>(got.bytes));
+std::string_view base_name(std::string_view path) {
+  const size_t slash = path.find_last_of("/\\");
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 void IdentityBuilder::add_schema(const Source& source) {
@@ -146,7 +121,7 @@ void IdentityBuilder::add_schema(const Source& source) {
 
 void IdentityBuilder::add_file(const MappedFile& file) { files_.push_back(std::make_unique<OneFile>(file)); }
 
-void IdentityBuilder::add_files(std::unique_ptr<const DataFiles> files) {
+void IdentityBuilder::add_files(std::shared_ptr<const DataFiles> files) {
   files_.push_back(std::move(files));
 }
 

@@ -61,21 +61,7 @@ class DataFiles {
   virtual std::optional<Tree> tree() const { return std::nullopt; }
 };
 
-// Files of this machine by their paths, which are opened when they are asked for.
-class PathFiles final : public DataFiles {
- public:
-  explicit PathFiles(const std::vector<std::string>& paths) : paths_(paths) {}  // outlive this object
-
-  int64_t count() const override { return static_cast<int64_t>(paths_.size()); }
-  std::string path(int64_t index) const override { return paths_[static_cast<size_t>(index)]; }
-  std::string name(int64_t index) const override;
-  int64_t bytes(int64_t index) const override;
-  Result<Bytes> read_end(int64_t index, bool last, std::vector<std::byte>& room) const override;
-  Result<FileFacts> facts(int64_t index) const override;
-
- private:
-  const std::vector<std::string>& paths_;
-};
+std::string_view base_name(std::string_view path);
 
 // What Source::identify() describes a source to. Order counts.
 class IdentityBuilder {
@@ -89,7 +75,7 @@ class IdentityBuilder {
   void add_local(std::string_view text) { local_structure_.add(text); }
 
   void add_file(const MappedFile& file);  // outlives the builder
-  void add_files(std::unique_ptr<const DataFiles> files);
+  void add_files(std::shared_ptr<const DataFiles> files);
   // Data in memory, by its records at both ends; it has no LocalIdentity.
   void add_records(const Source& source);
   // There is no LocalIdentity: `what` cannot tell when its data changes, as in "a reader without a fingerprint".
@@ -99,7 +85,7 @@ class IdentityBuilder {
   friend class Identities;
 
   Digest structure_, local_structure_, records_;
-  std::vector<std::unique_ptr<const DataFiles>> files_;
+  std::vector<std::shared_ptr<const DataFiles>> files_;
   std::string unknown_;
 };
 

@@ -252,6 +252,8 @@ const NullCase kCases[] = {
     NULL_CASE(dl_format_at, "out", nullptr, 0, nullptr),
     NULL_CASE(dl_format_key_at, "out", nullptr, 0, 0, nullptr),
     NULL_CASE(dl_storage_at, "out", o.extensions.get(), 0, nullptr),
+    NULL_CASE(dl_dataset_identity, "dataset", nullptr, nullptr, room<size_t>()),
+    NULL_CASE(dl_dataset_identity, "bytes", o.dataset.get(), nullptr, nullptr),
     NULL_CASE(dl_dataset_image_info, "dataset", nullptr, nullptr, 0, room<dl_image_info>()),
     NULL_CASE(dl_dataset_image_info, "out", o.dataset.get(), nullptr, 0, nullptr),
     NULL_CASE(dl_loader_create, "dataset", nullptr, o.options.get(), room<dl_loader*>()),

@@ -13,15 +13,15 @@ namespace dataline::cpp_tests {
 // The rows of a file.
 class DlrecRows : public Reader {
  public:
-  DlrecRows(File file, int64_t count, int64_t row_bytes, bool sums)
-      : file_(std::move(file)), count_(count), row_bytes_(row_bytes), sums_(sums) {}
+  DlrecRows(std::string path, File file, int64_t count, int64_t row_bytes, bool sums)
+      : path_(std::move(path)), file_(std::move(file)), count_(count), row_bytes_(row_bytes), sums_(sums) {}
   std::vector<Field> fields() const override {
     std::vector<Field> fields = {Field::dense<uint8_t>("x", {row_bytes_})};
     if (sums_) fields.push_back(Field::dense<int64_t>("label"));
     return fields;
   }
   int64_t count() const override { return count_; }
-  std::string fingerprint() const override { return "dlrec"; }
+  std::vector<std::string> files() const override { return {path_}; }
   void read(int64_t index, Record& record) override {
     const Span<uint8_t> row = record.room<uint8_t>(0);
     file_.read(16 + index * row_bytes_, row.data(), row_bytes_, record.cancelled());
@@ -32,6 +32,7 @@ class DlrecRows : public Reader {
   }
 
  private:
+  std::string path_;
   File file_;
   int64_t count_, row_bytes_;
   bool sums_;
@@ -62,8 +63,9 @@ inline Format dlrec_format() {
       return Error(DL_ERR_CORRUPT, request.path() + ": not a dlrec file, or a part of one");
     }
     const bool sums = request.value(0) == "sum";
-    return Dataset::from_reader(std::make_unique<DlrecRows>(std::move(file), count, row_bytes, sums),
-                                request.options());
+    return Dataset::from_reader(
+        std::make_unique<DlrecRows>(request.path(), std::move(file), count, row_bytes, sums),
+        request.options());
   };
   return format;
 }

@@ -88,7 +88,7 @@ TEST_F(CppWriter, AWriterGoesOnWhereOneWithoutFinishEnded) {
     writer.append({Array("data", count_to(3))}, "3");
   }
   EXPECT_TRUE(there("set.partial") && !there("set"));
-  EXPECT_TRUE(says(thrown_by([&] { Writer(small, kNumbers, "others"); }), {"'numbers', not 'others'"}));
+  EXPECT_TRUE(says(thrown_by([&] { Writer(small, kNumbers, "others"); }), {"'numbers', now it is 'others'"}));
   EXPECT_EQ(Writer::try_create(small, kNumbers, "others").status(), DL_ERR_STATE_REFUSED);
   Writer writer(small, kNumbers, "numbers");
   EXPECT_STREQ(writer.position(), "3");

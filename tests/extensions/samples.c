@@ -102,7 +102,8 @@ static dl_status make_records(const dl_format_request* request, Records* records
   reader.context = records;
   reader.read = read_records;
   reader.destroy = free_records;
-  reader.fingerprint = "dlrec";
+  reader.file_count = 1;
+  reader.files = &request->path;
   return dl.from_reader(&reader, request->options, out, error);
 }
 

@@ -164,12 +164,13 @@ TEST_F(WriterSets, AnotherJobDoesNotGoOnWithFinishedShards) {
     EXPECT_EQ(writer.made.status, DL_ERR_STATE_REFUSED);
     return std::string(writer.made.error.message);
   };
-  EXPECT_NE(refused(uri(), numbers(0), "job 2").find("its job is 'job 1', not 'job 2'"), std::string::npos);
+  EXPECT_NE(refused(uri(), numbers(0), "job 2").find("it was begun with 'job 1', now it is 'job 2'"),
+            std::string::npos);
   EXPECT_NE(refused("tfrecord:" + path("set"), numbers(0), "job 1").find("its format is arrow, not tfrecord"),
             std::string::npos);
   EXPECT_NE(refused("arrow:" + path("set"), numbers(0), "job 1").find("its shard_bytes is 1, not 268435456"),
             std::string::npos);
-  EXPECT_NE(refused(uri() + "&codec=none", numbers(0), "job 2").find("its job is"), std::string::npos);
+  EXPECT_NE(refused(uri() + "&codec=none", numbers(0), "job 2").find("it was begun with"), std::string::npos);
   EXPECT_NE(refused(uri() + "&codec=lz4", numbers(0), "job 1").find("its codec is 'none', not 'lz4'"),
             std::string::npos);
   EXPECT_NE(

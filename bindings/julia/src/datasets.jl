@@ -178,6 +178,18 @@ classes(dataset::Dataset) = using_handle(dataset) do handle
     [text(dl_dataset_class_name(handle, Int64(k))) for k in 0:dl_dataset_class_count(handle)-1]
 end
 
+"""
+    data_identity(dataset)
+
+Which files of this machine the samples are read from, as text of lines `key: value`. Two texts are equal while the structure
+(formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or renamed. Compare it to decide whether
+to reuse something that was made of the dataset earlier. Looks at every file of a folder. `Dataline.ERR_UNSUPPORTED` for data
+in memory, and for a [`Reader`](@ref) or an object of a storage that states neither files nor a fingerprint.
+"""
+data_identity(dataset::Dataset) = using_handle(dataset) do handle
+    text_from((room, bytes) -> check(error -> dl_dataset_identity(handle, room, bytes, error)))
+end
+
 function Base.show(io::IO, dataset::Dataset)
     isopen(dataset) || return print(io, "Dataset (closed)")
     print(io, "Dataset(", format(dataset), ", ", length(dataset), " samples: ", join(fields(dataset), ", "), ")")

@@ -135,10 +135,13 @@ function storage_open(context::Ptr{Cvoid}, object::Ptr{CStorageObject}, error::P
         with_request(text(given.path), NamedTuple(), given.options) do request
             made = storage.open(request)
             read, size = made.read, Int64(made.size)
+            name = hasproperty(made, :fingerprint) ? String(made.fingerprint) : ""
+            '\0' in name && throw(ArgumentError("fingerprint: expected text without a NUL byte"))
             store(member, value) =
                 unsafe_store!(Ptr{typeof(value)}(object + fieldoffset(CStorageObject, member)), value)
             store(7, size)
-            store(6, hold(storage.objects, read))
+            store(8, pointer(name))
+            store(6, hold(storage.objects, (read, name)))
         end
     end
 end
@@ -146,7 +149,8 @@ end
 function storage_read(context::Ptr{Cvoid}, request::Ptr{CStorageRead}, error::Ptr{CError})::Int32
     return for_library(error) do
         storage, given = lent(context)::JuliaStorage, unsafe_load(request)
-        bytes = convert(Vector{UInt8}, held_at(storage.objects, given.object)(Int(given.offset), Int(given.bytes)))
+        read, _ = held_at(storage.objects, given.object)
+        bytes = convert(Vector{UInt8}, read(Int(given.offset), Int(given.bytes)))
         length(bytes) == given.bytes ||
             throw(DatalineError(ERR_TRUNCATED, "read($(given.offset), $(given.bytes)) gave $(length(bytes)) bytes"))
         GC.@preserve bytes unsafe_copyto!(Ptr{UInt8}(given.out), pointer(bytes), length(bytes))
@@ -158,7 +162,8 @@ end
 
 A storage: where the bytes of paths that begin with `scheme://` are. Formats read them as they read files; only those that need
 a directory refuse them. `open(request)` gives an object with `size`, and `read(offset, count)`, which gives exactly so many
-bytes: `(size = n, read = (offset, count) -> bytes)`.
+bytes: `(size = n, read = (offset, count) -> bytes)`. It may have `fingerprint`, a text that differs when the object has other
+bytes, such as a version or an ETag. Without it the option `cache`, and conversions that resume, refuse the object.
 """
 function add_storage!(open, extensions::Extensions, scheme::AbstractString; doc = "")
     kept = Any[]

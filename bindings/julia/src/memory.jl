@@ -19,4 +19,20 @@ read_struct(::Type{T}, memory::Vector{UInt8}) where {T} = GC.@preserve memory un
 message_of(::Type{T}, memory::Vector{UInt8}) where {T} =
     GC.@preserve memory unsafe_string(pointer(memory) + fieldoffset(T, fieldcount(T)))
 
+# The text of `call(room, bytes)`, which follows the protocol of dl_loader_state_save and throws its errors.
+function text_from(call)
+    bytes = Ref{Csize_t}(0)
+    call(Ptr{UInt8}(C_NULL), bytes)
+    while true
+        memory = Vector{UInt8}(undef, bytes[])
+        try
+            GC.@preserve memory call(pointer(memory), bytes)
+        catch
+            bytes[] > length(memory) || rethrow()
+            continue # the text has grown since its length was returned
+        end
+        return GC.@preserve memory unsafe_string(pointer(memory))
+    end
+end
+
 text(pointer::Ptr{UInt8}) = pointer == C_NULL ? "" : unsafe_string(pointer)

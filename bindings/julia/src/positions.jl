@@ -30,17 +30,8 @@ end
 The position and what identifies the job, as a short text that every language and the program `dataline` can go on from.
 """
 function save_state(loader::Loader)
-    bytes = Ref{Csize_t}(0)
-    check_loader((handle, error) -> dl_loader_state_save(handle, Ptr{UInt8}(C_NULL), bytes, error), loader)
-    while true
-        memory = Vector{UInt8}(undef, bytes[])
-        try
-            check_loader((handle, error) -> dl_loader_state_save(handle, pointer(memory), bytes, error), loader)
-        catch
-            bytes[] > length(memory) || rethrow()
-            continue # another task has moved the position meanwhile
-        end
-        return GC.@preserve memory unsafe_string(pointer(memory))
+    return text_from() do room, bytes
+        check_loader((handle, error) -> dl_loader_state_save(handle, room, bytes, error), loader)
     end
 end
 

@@ -24,7 +24,8 @@ cancelled(place::Place) = lock(() -> place.flag == C_NULL || is_set(place.flag),
 leave(place::Place) = lock(() -> (place.flag = C_NULL), place.lock)
 
 """
-    Reader(read, count; fields..., workers = 1, fingerprint = nothing, block_ends = [], held_blocks = 0)
+    Reader(read, count; fields..., workers = 1, fingerprint = nothing, files = [], file_ends = [], block_ends = [],
+        held_blocks = 0)
 
 A source of `count` samples that Julia code reads: `read(index)`, with `index` from 0, gives a named tuple with the value of
 each field. `fields` say what they are: `label = Int64` a number, `image = (UInt8, 28, 28)` an array of that type and size,
@@ -37,7 +38,13 @@ declares, makes its sample bad.
 A `read(index, place)` is told what the sample is read for, a [`Dataline.Place`](@ref).
 
 What `read` throws makes that sample bad, and its text is in the error; the option `on_error` says what follows. `read` must
-not call Dataline and should not wait. `fingerprint` is a text that identifies the data in a saved state.
+not call Dataline and should not wait.
+
+`fingerprint` is a text that differs when the data differs: saved states and the option `cache` compare it. `files` are the
+files that the samples are read from, in order: paths of this machine, or of storages of the keyword `extensions`. Each must
+exist. Saved states, the option `cache` and [`data_identity`](@ref) compare them, as they are when the dataset is made, as
+they compare files that the library reads itself. `file_ends` has one number per file, ascending: the number of samples up to
+its end. The last one is `count`. A changed file then invalidates only its own samples in a cache.
 
 Samples that cost little together once one of them is read, as those of a compressed group, are blocks: the first
 `block_ends[1]` samples are one, those up to `block_ends[2]` the next, and so on up to `count`. `shuffle = "window"` reads
@@ -58,18 +65,23 @@ struct Reader
     schema::Vector{Field}
     workers::Int
     fingerprint::Union{Nothing,String}
+    files::Vector{String}
+    file_ends::Vector{Int64}
     block_ends::Vector{Int64}
     held_blocks::Int
 end
 
-function Reader(read, count::Integer; workers::Integer = 1, fingerprint = nothing, block_ends = Int64[],
-    held_blocks::Integer = 0, fields...)
+function Reader(read, count::Integer; workers::Integer = 1, fingerprint = nothing, files = String[],
+    file_ends = Int64[], block_ends = Int64[], held_blocks::Integer = 0, fields...)
 
     workers >= 1 || throw(DatalineError(ERR_INVALID_ARGUMENT, "workers: expected 1 or more, got $workers"))
     isempty(fields) && throw(DatalineError(ERR_INVALID_ARGUMENT, "a reader needs fields, as in label = Int64"))
+    length(file_ends) in (0, length(files)) || throw(DatalineError(ERR_INVALID_ARGUMENT,
+        "reader: $(length(file_ends)) file_ends for $(length(files)) files, expected one a file"))
     schema = [reader_field(name, given) for (name, given) in pairs(fields)]
     placed = hasmethod(read, Tuple{Int,Place}) ? read : (index, _) -> read(index)
-    return Reader(placed, count, schema, workers, fingerprint, row_of(Int64, block_ends, "block_ends"), held_blocks)
+    return Reader(placed, count, schema, workers, fingerprint, collect(String, files), row_of(Int64, file_ends, "file_ends"),
+        row_of(Int64, block_ends, "block_ends"), held_blocks)
 end
 
 reader_field(name, given::Type) = reader_field(name, (given,))
@@ -215,14 +227,17 @@ end
 
 function Dataset(reader::Reader; settings...)
     read = @cfunction(read_records, Int32, (Ptr{Cvoid}, Ptr{CReaderRequest}))
-    name, ends = reader.fingerprint, reader.block_ends
+    name, ends, files, file_ends = reader.fingerprint, reader.block_ends, reader.files, reader.file_ends
+    any(path -> '\0' in path, files) && throw(DatalineError(ERR_INVALID_ARGUMENT, "files: expected paths without a NUL byte"))
+    paths = Ptr{UInt8}[pointer(path) for path in files]
     out = Ref{Handle}(C_NULL)
     lend(reader) do destroy, context
         with_views(reader.schema) do views, count
             table = Ref(CReader(sizeof(CReader), count, views, reader.count, context, read, destroy,
                 name === nothing ? C_NULL : pointer(name), length(ends), isempty(ends) ? C_NULL : pointer(ends),
-                reader.held_blocks, 0, 0, C_NULL))
-            GC.@preserve name ends with_options(settings) do options
+                reader.held_blocks, 0, 0, C_NULL, length(paths), isempty(paths) ? C_NULL : pointer(paths),
+                isempty(file_ends) ? C_NULL : pointer(file_ends)))
+            GC.@preserve name ends files paths file_ends with_options(settings) do options
                 check(error -> dl_dataset_from_reader(table, options, out, error))
             end
         end

@@ -20,9 +20,10 @@ function open_dlrec(request)
         return bytes
     end
     labelled(index) = (bytes = row(index); (x = bytes, label = sum(Int64, bytes)))
+    files = occursin("://", request.path) ? String[] : [request.path] # an object is known to the storage alone
     request.values.labels == "sum" &&
-        return Dataset(Dataline.Reader(labelled, count; x = (UInt8, width), label = Int64, fingerprint = "dlrec"))
-    return Dataset(Dataline.Reader(index -> (x = row(index),), count; x = (UInt8, width), fingerprint = "dlrec"))
+        return Dataset(Dataline.Reader(labelled, count; x = (UInt8, width), label = Int64, files = files))
+    return Dataset(Dataline.Reader(index -> (x = row(index),), count; x = (UInt8, width), files = files))
 end
 
 function prepare_offset(use)

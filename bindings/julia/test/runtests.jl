@@ -11,8 +11,8 @@ include("support.jl")
 
 const FILES = ["finding", "recipe", "header",
     "views", "batches", "epochs", "loops", "waits", "openings", "sources", "loans", "closing",
-    "metrics", "readers", "values", "ahead", "extensions", "observations", "frameworks", "errors", "options", "states", "dtypes",
-    "devices", "dlpack", "images", "writers", "processes", "quality"]
+    "metrics", "readers", "values", "identity", "ahead", "extensions", "observations", "frameworks", "errors", "options",
+    "states", "dtypes", "devices", "dlpack", "images", "writers", "processes", "quality"]
 
 @testset "Dataline" begin
     for file in (isempty(ARGS) ? FILES : ARGS)

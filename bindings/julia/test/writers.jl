@@ -51,7 +51,8 @@ end
     @test thrown(failing) == KeyError("the program's own")
     @test isdir(path * ".partial") && !ispath(path)
     refused = thrown(() -> Writer(uri, (x = Int64,); job = "others"))
-    @test refused.code == Dataline.ERR_STATE_REFUSED && occursin("its job is 'numbers', not 'others'", refused.message)
+    @test refused.code == Dataline.ERR_STATE_REFUSED
+    @test occursin("it was begun with 'numbers', now it is 'others'", refused.message)
     writer = Writer(uri, (x = Int64,); job = "numbers")
     info = Dataline.info(writer)
     @test (position(writer), info.resumed_samples, info.samples, info.shards) == ("3", 3, 3, 1) && info.bytes > 0

@@ -47,7 +47,9 @@ def open_dlrec(request: dataline.FormatRequest) -> dataline.Dataset:
     count, width = struct.unpack("<II", file.read(8, 8)) if file.size >= 16 else (0, 0)
     if file.read(0, 8) != MAGIC or width == 0 or file.size != 16 + count * width:
         raise dataline.DataError(f"{request.path}: not a dlrec file, or a part of one")
-    return dataline.from_reader(Rows(file, count, width, request.values["labels"] == "sum"), fingerprint="dlrec")
+    rows = Rows(file, count, width, request.values["labels"] == "sum")
+    local = "://" not in request.path  # an object is known to the storage alone
+    return dataline.from_reader(rows, files=[request.path] if local else [])
 
 
 def sniff_dlrec(path: str, first: bytes, size: int) -> dataline.Sniff:

@@ -131,7 +131,7 @@ def test_a_writer_goes_on_where_an_exception_ended_the_last(tmp_path: Path) -> N
     with pytest.raises(KeyError):
         write_a_part()
     assert not (tmp_path / "set").exists()
-    with pytest.raises(dataline.StateError, match="its job is 'numbers', not 'others'"):
+    with pytest.raises(dataline.StateError, match="it was begun with 'numbers', now it is 'others'"):
         dataline.Writer(uri, {"x": np.zeros(0)}, job="others")
     with dataline.Writer(uri, {"x": np.zeros(0)}, job="numbers") as writer:
         assert (writer.position, writer.info().resumed_samples) == ("3", 3)

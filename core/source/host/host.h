@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@
 #include "core/source/source.h"
 
 namespace dataline {
+
+class HostFiles;
 
 // Memory or state lent by the host, which `release` returns once nothing needs it. Without `release`, nothing is lent.
 struct HostOwner {
@@ -156,12 +159,9 @@ struct ReaderTable {
   int64_t record_count = 0;
   // Returns 0, or another value if all records of the call are bad.
   int32_t (*read)(void* context, ReaderRequest* request) = nullptr;
-  void (*destroy)(void* context) = nullptr;  // may be null
-  std::string fingerprint;                   // identifies the data in a saved state; may be empty
-  // The files of this machine that the records are read from, in order, and the record after the last of each; no ends: a record
-  // may be in any of them.
-  std::vector<std::string> files = {};
-  std::vector<int64_t> file_ends = {};
+  void (*destroy)(void* context) = nullptr;     // may be null
+  std::string fingerprint;                      // identifies the data in a saved state; may be empty
+  std::shared_ptr<const HostFiles> files = {};  // that the records are read from; null: none
   // Where its blocks end, for append_blocks(): block_count numbers that rise to record_count; null: none. Lent for the call
   // that takes the table.
   int64_t block_count = 0;
@@ -170,6 +170,12 @@ struct ReaderTable {
   bool prompt = false;      // Source::host_is_prompt()
   // A block is read soon; returns at once. May be null, and is not called without block_ends.
   void (*advise)(void* context, int64_t block) = nullptr;
+};
+
+// The files that a reader states, and the record after the last one of each; no ends: a record may be in any file.
+struct ReaderFiles {
+  std::vector<std::string> paths;
+  std::vector<int64_t> ends;
 };
 
 // kInvalidArgument for a null `read`, a negative count, blocks that do not cover the records, or fields that check_host_fields()

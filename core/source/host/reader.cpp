@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/source/host/host_files.h"
 #include "core/source/identity.h"
 
 namespace dataline {
@@ -75,21 +76,16 @@ class Reader final : public Source {
     identity.add_schema(*this);
     identity.add("reader");
     identity.add(table_.fingerprint);
-    if (!table_.files.empty()) return identity.add_files(std::make_unique<PathFiles>(table_.files));
+    if (table_.files != nullptr) return identity.add_files(table_.files);
     if (table_.fingerprint.empty()) identity.add_unknown("a reader without files or a fingerprint");
   }
   // A reader that names no data may deliver other records at any time.
   std::optional<uint64_t> stamp(int64_t index) const override {
-    if (table_.files.empty() && table_.fingerprint.empty()) return std::nullopt;
+    if (table_.files == nullptr && table_.fingerprint.empty()) return std::nullopt;
     Digest digest;
     digest.add(table_.fingerprint);
-    const auto end = std::upper_bound(table_.file_ends.begin(), table_.file_ends.end(), index);
-    const auto first = static_cast<size_t>(end - table_.file_ends.begin());
-    const size_t last = table_.file_ends.empty() ? table_.files.size() : first + 1;
-    for (size_t f = first; f < last; ++f) {
-      FileFacts facts;
-      if (facts_of_path(table_.files[f], facts) != 0) return std::nullopt;
-      const std::optional<uint64_t> stamp = local_stamp(table_.files[f], facts);
+    if (table_.files != nullptr) {
+      const std::optional<uint64_t> stamp = table_.files->stamp(index);
       if (!stamp) return std::nullopt;
       digest.add(*stamp);
     }
@@ -282,20 +278,6 @@ class Reader final : public Source {
   HostLoan loan_;
 };
 
-Status check_file_ends(const ReaderTable& table) {
-  int64_t last = 0;
-  for (size_t f = 0; f < table.file_ends.size(); ++f) {
-    const int64_t end = table.file_ends[f];
-    if (end < last || end > table.record_count)
-      return error(Code::kInvalidArgument, "reader: file_ends[", f, "] is ", end, ", expected ", last, " to ",
-                   table.record_count, " (they rise to record_count)");
-    last = end;
-  }
-  if (last == table.record_count) return Status::ok();
-  return error(Code::kInvalidArgument, "reader: the ", table.file_ends.size(), " file_ends end at ", last,
-               ", record_count is ", table.record_count);
-}
-
 Status check_blocks(const ReaderTable& table) {
   const auto refuse = [](const auto&... parts) {
     return error(Code::kInvalidArgument, "reader: ", parts...);
@@ -337,7 +319,6 @@ Result<SourceRef> reader_source(std::vector<Field> fields, ReaderTable table, Ho
     return error(Code::kInvalidArgument, "reader: record_count is ", table.record_count);
   DL_RETURN_IF_ERROR(check_host_fields(fields, "reader"));
   DL_RETURN_IF_ERROR(check_blocks(table));
-  if (!table.file_ends.empty()) DL_RETURN_IF_ERROR(check_file_ends(table));
   DL_ASSIGN_OR_RETURN(Block block_ends, copy_block_ends(table, memory));
   auto reader =
       std::make_shared<Reader>(column_per_field(std::move(fields)), std::move(table), std::move(block_ends));

@@ -57,13 +57,16 @@ static void check_position(void) {
 
 /* A job saved by this release goes on in every later one. */
 static void check_state(void) {
-  static const char kSaved[] = /* by release 0.2 */
-      "dataline state 1\n"
+  static const char kSaved[] = /* by release 0.3 */
+      "dataline state 2\n"
       "epoch: 5\n"
       "step: 3\n"
       "samples: 10\n"
       "fields: x i32[3], y u8\n"
       "data: cdaf2747de020216\n"
+      "file_names: 0 files, 9e3779b97f4a7c15\n"
+      "file_sizes: 0 bytes, 9e3779b97f4a7c15\n"
+      "contents: 2a4bfffc6a37aa30\n"
       "seed: 7\n"
       "shuffle: full\n"
       "sample_indices: none\n"
@@ -72,7 +75,7 @@ static void check_state(void) {
       "global_batch_size: 3\n"
       "last_batch: keep\n"
       "on_error: raise\n"
-      "checksum: a96d0c8642fe505b\n";
+      "checksum: c9bb41f0a36175ca\n";
   static const char* const settings[] = {"shuffle", "full", "seed", "7", "batch_size", "3", NULL};
   char* text = NULL;
   size_t bytes = 0, short_of = 4;

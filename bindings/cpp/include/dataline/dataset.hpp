@@ -234,6 +234,16 @@ class Dataset {
     for (int64_t i = 0; i < count; ++i) names.emplace_back(dl_dataset_class_name(dataset_.get(), i));
     return names;
   }
+  // Which files of this machine the samples are read from, as text of lines "key: value". Two texts are equal while the structure
+  // (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or renamed. Compare it to decide whether
+  // to reuse something that was made of the dataset earlier. Looks at every file of a folder.
+  // DL_ERR_UNSUPPORTED: data in memory, and a reader or an object of a storage that states neither files nor a fingerprint.
+  Result<std::string> try_identity() const {
+    return detail::text_of([&](char* room, size_t* bytes, dl_error* error) {
+      return dl_dataset_identity(dataset_.get(), room, bytes, error);
+    });
+  }
+  std::string identity() const { return try_identity().value(); }
   // The header of a sample's encoded image, without decoding it. Of the field `image`, or the only one with encoded
   // bytes. DL_ERR_NO_SUCH_FIELD, DL_ERR_UNSUPPORTED, DL_ERR_CORRUPT, ...: dl_dataset_image_info lists them.
   Result<dl_image_info> try_image_info(int64_t index) const { return header_of(nullptr, index); }
@@ -330,6 +340,13 @@ inline Result<Dataset> Dataset::try_from_reader(std::unique_ptr<Reader> reader, 
   const int64_t count = reader->count();
   const std::string fingerprint = reader->fingerprint();
   const std::vector<int64_t> block_ends = reader->block_ends();
+  const std::vector<std::string> files = reader->files();
+  const std::vector<int64_t> file_ends = reader->file_ends();
+  if (!file_ends.empty() && file_ends.size() != files.size())
+    return Error(DL_ERR_INVALID_ARGUMENT, "reader: " + std::to_string(file_ends.size()) + " file_ends for " +
+                                              std::to_string(files.size()) + " files, expected one a file");
+  std::vector<const char*> paths;
+  for (const std::string& file : files) paths.push_back(file.c_str());
   state->reader = std::move(reader);
 
   const detail::FieldViews views(state->fields);
@@ -343,6 +360,9 @@ inline Result<Dataset> Dataset::try_from_reader(std::unique_ptr<Reader> reader, 
   table.destroy = &detail::ReaderState::destroy;
   table.fingerprint = fingerprint.empty() ? nullptr : fingerprint.c_str();
   table.prompt = state->reader->prompt() ? 1 : 0;
+  table.file_count = static_cast<int64_t>(paths.size());
+  table.files = paths.data();
+  table.file_ends = file_ends.empty() ? nullptr : file_ends.data();
   if (!block_ends.empty()) {
     table.block_count = static_cast<int64_t>(block_ends.size());
     table.block_ends = block_ends.data();

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -189,6 +190,22 @@ Result<T> make(Call&& call) {
   const dl_status status = call(&raw, error.raw());
   if (status == DL_OK) return T(raw);
   return error.finish(status);
+}
+
+// The text of `call(char* room, size_t* bytes, dl_error*)`, which follows the protocol of dl_loader_state_save.
+template <typename Call>
+Result<std::string> text_of(Call&& call) {
+  std::string text;
+  size_t bytes = 0;
+  Result<void> done = result_of([&](dl_error* error) { return call(nullptr, &bytes, error); });
+  if (!done) return done.error();
+  do {  // again if the text has grown since its length was returned
+    text.resize(bytes);
+    done = result_of([&](dl_error* error) { return call(text.data(), &bytes, error); });
+  } while (!done && bytes > text.size());
+  if (!done) return done.error();
+  text.resize(bytes - 1);  // without the NUL
+  return text;
 }
 
 // The deleter of std::unique_ptr: Destroy is the matching function of dataline.h.

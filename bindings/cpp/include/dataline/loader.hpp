@@ -141,21 +141,9 @@ class Loader {
 
   // The position and the identity of the job, as text: any language and the shell can resume from it.
   Result<std::string> try_save_state() const {
-    std::string text;
-    size_t bytes = 0;
-    const auto save = [&](char* room) {
-      return detail::result_of(
-          [&](dl_error* error) { return dl_loader_state_save(loader_.get(), room, &bytes, error); });
-    };
-    Result<void> done = save(nullptr);
-    if (!done) return done.error();
-    do {  // again if another thread has moved the position meanwhile, to one of a longer text
-      text.resize(bytes);
-      done = save(text.data());
-    } while (!done && bytes > text.size());
-    if (!done) return done.error();
-    text.resize(bytes - 1);
-    return text;
+    return detail::text_of([&](char* room, size_t* bytes, dl_error* error) {
+      return dl_loader_state_save(loader_.get(), room, bytes, error);
+    });
   }
   std::string save_state() const { return try_save_state().value(); }
   // Seeks to a saved position. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED: of another dataset or job; names both values.

@@ -226,8 +226,15 @@ class Reader {
   // Called once, when the dataset is made.
   virtual std::vector<Field> fields() const = 0;
   virtual int64_t count() const = 0;
-  // Text that identifies the data in a saved state; "" for none.
+  // Text that differs when the data differs; "" for none. Saved states and the option `cache` compare it. Called once.
   virtual std::string fingerprint() const { return ""; }
+  // The files that the records are read from, in order: paths of this machine, or of storages that the options know. Each must exist.
+  // Saved states, the option `cache` and Dataset::identity compare them, as they are when the dataset is made, as they compare files
+  // that the library reads itself. Called once; empty: none.
+  virtual std::vector<std::string> files() const { return {}; }
+  // One number per file, ascending: the record after its last one. The last number is count(). With it a changed file
+  // invalidates only its own samples in a cache. Empty: a record may be in any file. Called once.
+  virtual std::vector<int64_t> file_ends() const { return {}; }
   // Records that cost little together once one of them is read, as those of a compressed group: block i ends before record
   // block_ends()[i], rising, the last one is count(). shuffle=window reads each within one stretch of an epoch. Empty: none.
   // Called once.

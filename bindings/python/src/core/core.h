@@ -85,6 +85,10 @@ PyObject* from_package(const char* module, const char* name);
 PyObject* keep_first(_Atomic(PyObject*)* place, PyObject* made);
 /* from_package, once. */
 PyObject* kept_from_package(_Atomic(PyObject*)* place, const char* module, const char* name);
+/* The text of `call(of, room, bytes, error)`, which follows the protocol of dl_loader_state_save. Without the interpreter's lock.
+ * *text: the caller frees it; NULL when the status is not DL_OK. */
+dl_status text_from(dl_status (*call)(const void*, char*, size_t*, dl_error*), const void* of, char** text,
+                    dl_error* error);
 void object_free(PyObject* self); /* the end of each dealloc */
 /* tp_new of what the library makes. */
 PyObject* not_by_hand(PyTypeObject* type, PyObject* arguments, PyObject* keywords);
@@ -191,6 +195,7 @@ PyObject* part_of(const dl_part* part); /* a tuple of its members */
 PyObject* dataset_image_info(Dataset* self, PyObject* arguments);
 PyObject* dataset_read(Dataset* self, PyObject* arguments);
 PyObject* dataset_about(Dataset* self, PyObject* none);
+PyObject* dataset_identity(Dataset* self, PyObject* none);
 /* This thread starts or stops loading by itself. Meanwhile exceptions of a reader that are not data failures
  * (KeyboardInterrupt, SystemExit) are kept, and raised again by reader_interrupted. In a worker they have no recipient. */
 void reader_in_caller(bool begins);

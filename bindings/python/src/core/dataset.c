@@ -278,7 +278,9 @@ static PyMethodDef dataset_methods[] = {
     {"_from_arrow", (PyCFunction)dataset_from_arrow, METH_VARARGS,
      "_from_arrow($self, capsules, keys, options, /)\n--\n\n"},
     {"_from_reader", (PyCFunction)dataset_from_reader, METH_VARARGS,
-     "_from_reader($self, read, fields, count, fingerprint, block_ends, held_blocks, options, /)\n--\n\n"},
+     "_from_reader($self, read, fields, count, fingerprint, files, file_ends, block_ends, held_blocks, "
+     "options, "
+     "/)\n--\n\n"},
     {"_zip", (PyCFunction)dataset_zip, METH_VARARGS, "_zip($self, parts, names, /)\n--\n\n"},
     {"_concat", (PyCFunction)dataset_concat, METH_VARARGS, "_concat($self, parts, /)\n--\n\n"},
     {"_mix", (PyCFunction)dataset_mix, METH_VARARGS,
@@ -291,6 +293,7 @@ static PyMethodDef dataset_methods[] = {
      "_image_info($self, index, field, /)\n--\n\n"},
     {"_read", (PyCFunction)dataset_read, METH_VARARGS, "_read($self, index, options, /)\n--\n\n"},
     {"_about", (PyCFunction)dataset_about, METH_NOARGS, "_about($self, /)\n--\n\n"},
+    {"_identity", (PyCFunction)dataset_identity, METH_NOARGS, "_identity($self, /)\n--\n\n"},
     {"close", (PyCFunction)dataset_close, METH_NOARGS,
      "close($self, /)\n--\n\nGives up this object's part; loaders and composed datasets keep theirs. Twice "
      "is fine."},

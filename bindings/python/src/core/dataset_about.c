@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 PyObject* dataset_fields(Dataset* self, PyObject* none) {
@@ -111,6 +112,27 @@ PyObject* dataset_read(Dataset* self, PyObject* arguments) {
   Py_END_ALLOW_THREADS dataset_leave(self);
   mailbox_empty();
   return check(status, &error) ? batch_own(batch) : NULL;
+}
+
+static dl_status write_identity(const void* dataset, char* text, size_t* bytes, dl_error* error) {
+  return dl_dataset_identity(dataset, text, bytes, error);
+}
+
+/* Without the interpreter's lock, because it looks at files. */
+PyObject* dataset_identity(Dataset* self, PyObject* none) {
+  (void)none;
+  const dl_dataset* dataset = dataset_enter(self);
+  if (dataset == NULL) return NULL;
+  char* text = NULL;
+  dl_status status;
+  NEW_ERROR(error);
+  Py_BEGIN_ALLOW_THREADS status = text_from(write_identity, dataset, &text, &error);
+  Py_END_ALLOW_THREADS dataset_leave(self);
+  mailbox_empty();
+  if (!check(status, &error)) return NULL;
+  PyObject* identity = text_of(text, "surrogateescape");
+  free(text);
+  return identity;
 }
 
 /* (format, uri, notes) */

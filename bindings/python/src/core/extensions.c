@@ -118,7 +118,7 @@ static PyObject* extensions_add_format(Extensions* self, PyObject* arguments) {
   return result;
 }
 
-/* ---- Storages: the letter keeps open, which returns (read, size); an object's letter keeps read ---- */
+/* ---- Storages: the letter keeps open, which returns (read, size, fingerprint); an object's letter keeps all three ---- */
 
 static dl_status object_open_locked(PyObject* function, void* about, dl_error* error) {
   dl_storage_object* object = about;
@@ -129,8 +129,8 @@ static dl_status object_open_locked(PyObject* function, void* about, dl_error* e
   PyObject* read;
   long long bytes;
   dl_status status = DL_OK;
-  if (made == NULL || !PyArg_ParseTuple(made, "OL", &read, &bytes) ||
-      (object->object = letter_new(read)) == NULL)
+  if (made == NULL || !PyArg_ParseTuple(made, "OLs", &read, &bytes, &object->fingerprint) ||
+      (object->object = letter_new(made)) == NULL)
     status = callback_failed(error, NULL);
   else
     object->bytes = bytes;
@@ -142,9 +142,10 @@ static dl_status storage_open(void* context, dl_storage_object* object, dl_error
   return in_python(object_open_locked, context, object, error);
 }
 
-static dl_status object_read_locked(PyObject* read, void* about, dl_error* error) {
+static dl_status object_read_locked(PyObject* opened, void* about, dl_error* error) {
   dl_storage_read* request = about;
-  PyObject* got = PyObject_CallFunction(read, "LL", (long long)request->offset, (long long)request->bytes);
+  PyObject* got = PyObject_CallFunction(PyTuple_GetItem(opened, 0), "LL", (long long)request->offset,
+                                        (long long)request->bytes);
   Py_buffer buffer;
   dl_status status = DL_OK;
   if (got == NULL || PyObject_GetBuffer(got, &buffer, PyBUF_SIMPLE) != 0) {

@@ -21,27 +21,14 @@ PyObject* loader_position(Loader* self, PyObject* none) {
   return Py_BuildValue("LL", (long long)epoch, (long long)step);
 }
 
-/* *text: the caller's to free, NULL when the status is not DL_OK. */
-static dl_status save_state(const dl_loader* loader, char** text, dl_error* error) {
-  size_t bytes = 0;
-  dl_status status = dl_loader_state_save(loader, NULL, &bytes, error);
-  while (status == DL_OK) {
-    const size_t room = bytes;
-    *text = malloc(room);
-    if (*text == NULL) return DL_ERR_NO_MEMORY;
-    status = dl_loader_state_save(loader, *text, &bytes, error);
-    if (status == DL_OK) return DL_OK;
-    free(*text);
-    *text = NULL;
-    if (bytes > room) status = DL_OK; /* another thread moved the position meanwhile */
-  }
-  return status;
+static dl_status save_state(const void* loader, char* text, size_t* bytes, dl_error* error) {
+  return dl_loader_state_save(loader, text, bytes, error);
 }
 
 PyObject* loader_save_state(Loader* self, PyObject* none) {
   (void)none;
   char* text = NULL;
-  CALL(self, save_state(loader, &text, &error));
+  CALL(self, text_from(save_state, loader, &text, &error));
   PyObject* state = PyUnicode_FromString(text);
   free(text);
   return state;

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+#include <stdlib.h>
+
 PyTypeObject *options_type, *token_type, *loan_type, *dataset_type, *cells_type, *loader_type, *epoch_type,
     *batch_type, *tensor_type, *opening_type, *extensions_type, *lent_type, *file_type, *metrics_type,
     *pieces_type, *writer_type;
@@ -23,6 +25,23 @@ PyObject* keep_first(_Atomic(PyObject*)* place, PyObject* made) {
 PyObject* kept_from_package(_Atomic(PyObject*)* place, const char* module, const char* name) {
   PyObject* kept = atomic_load(place);
   return kept != NULL ? kept : keep_first(place, from_package(module, name));
+}
+
+dl_status text_from(dl_status (*call)(const void*, char*, size_t*, dl_error*), const void* of, char** text,
+                    dl_error* error) {
+  size_t bytes = 0;
+  dl_status status = call(of, NULL, &bytes, error);
+  while (status == DL_OK) {
+    const size_t room = bytes;
+    *text = malloc(room);
+    if (*text == NULL) return DL_ERR_NO_MEMORY;
+    status = call(of, *text, &bytes, error);
+    if (status == DL_OK) return DL_OK;
+    free(*text);
+    *text = NULL;
+    if (bytes > room) status = DL_OK; /* the text has grown since its length was returned */
+  }
+  return status;
 }
 
 void object_free(PyObject* self) {

@@ -142,19 +142,49 @@ bool field_of_tuple(PyObject* described, dl_view* view, int64_t* shape) {
   return !PyErr_Occurred();
 }
 
-/* _from_reader(read, fields, count, fingerprint or None, Loan of packed i64 or None, held blocks, options) */
+static const int64_t* numbers_of(PyObject* loan_or_none, int64_t* count) {
+  *count = 0;
+  if (!PyObject_TypeCheck(loan_or_none, loan_type)) return NULL;
+  const Loan* loan = (const Loan*)loan_or_none;
+  *count = loan->shape[0];
+  return (const int64_t*)loan->data;
+}
+
+/* `paths` are bytes; *kept: the caller frees it. */
+static bool add_files(dl_reader* table, PyObject* paths, PyObject* ends, const char*** kept) {
+  const Py_ssize_t count = PyTuple_Size(paths);
+  const char** files = *kept = calloc((size_t)count + 1, sizeof *files);
+  if (files == NULL) return PyErr_NoMemory() != NULL;
+  for (Py_ssize_t at = 0; at < count; at++) {
+    char* path = NULL; /* without a length, a NUL in it is an error */
+    if (PyBytes_AsStringAndSize(PyTuple_GetItem(paths, at), &path, NULL) != 0) return false;
+    files[at] = path;
+  }
+  int64_t end_count;
+  table->file_ends = numbers_of(ends, &end_count);
+  table->file_count = count;
+  table->files = files;
+  if (table->file_ends == NULL || end_count == count) return true;
+  raise_local(DL_ERR_INVALID_ARGUMENT, "reader: %lld file_ends for %lld files, expected one a file",
+              (long long)end_count, (long long)count);
+  return false;
+}
+
+/* _from_reader(read, fields, count, fingerprint or None, paths as bytes, Loan of packed i64 or None, the same for blocks, held
+ * blocks, options) */
 PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
-  PyObject *function, *fields;
+  PyObject *function, *fields, *files, *file_ends, *block_ends;
   long long records, held_blocks;
   const char* fingerprint;
-  PyObject* block_ends;
   Options* options;
-  if (!PyArg_ParseTuple(arguments, "OO!LzOLO!:_from_reader", &function, &PyTuple_Type, &fields, &records,
-                        &fingerprint, &block_ends, &held_blocks, options_type, &options))
+  if (!PyArg_ParseTuple(arguments, "OO!LzO!OOLO!:_from_reader", &function, &PyTuple_Type, &fields, &records,
+                        &fingerprint, &PyTuple_Type, &files, &file_ends, &block_ends, &held_blocks,
+                        options_type, &options))
     return NULL;
   Py_ssize_t count = PyTuple_Size(fields);
   dl_view* views = calloc((size_t)count + 1, sizeof *views);
   int64_t(*shapes)[DL_MAX_RANK] = calloc((size_t)count + 1, sizeof *shapes);
+  const char** paths = NULL;
   letter* kept = NULL; /* holds the function */
   dl_status status = DL_ERR_INVALID_ARGUMENT;
   PyObject* result = NULL;
@@ -170,12 +200,8 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
     table.destroy = give_back;
     table.fingerprint = fingerprint;
     table.held_blocks = held_blocks;
-    if (PyObject_TypeCheck(block_ends, loan_type)) {
-      const Loan* ends = (const Loan*)block_ends;
-      table.block_count = ends->shape[0];
-      table.block_ends = (const int64_t*)ends->data;
-    }
-    if (at == count) {
+    table.block_ends = numbers_of(block_ends, &table.block_count);
+    if (at == count && add_files(&table, files, file_ends, &paths)) {
       dl_dataset* made = NULL;
       NEW_ERROR(error);
       Py_BEGIN_ALLOW_THREADS status = dl_dataset_from_reader(&table, options->handle, &made, &error);
@@ -185,6 +211,7 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
   }
   free(views);
   free(shapes);
+  free(paths);
   return result;
 }
 

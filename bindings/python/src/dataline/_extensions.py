@@ -68,7 +68,11 @@ class StorageRequest(_Request):
 
 
 class Stored(Protocol):
-    """An object of a storage. It is read from several threads."""
+    """An object of a storage. It is read from several threads.
+
+    It may have ``fingerprint``, a text that differs when the object has other bytes, such as a version or an ETag. Without
+    it the option ``cache``, and conversions that resume, refuse the object.
+    """
 
     @property
     def size(self) -> int: ...
@@ -201,9 +205,9 @@ class Extensions(_core.Extensions):
         """A storage: where the bytes of paths that begin with ``scheme://`` are. Formats read them as they read files; only
         those that need a directory refuse them. ``open`` returns an object with ``size`` and ``read(offset, length)``."""
 
-        def opened(path: str, lent: _core.Lent) -> tuple[Callable[[int, int], Any], int]:
+        def opened(path: str, lent: _core.Lent) -> tuple[Callable[[int, int], Any], int, str]:
             made = open(StorageRequest(path, lent))
-            return made.read, made.size
+            return made.read, made.size, getattr(made, "fingerprint", "")
 
         self._add_storage(scheme, opened, doc)
 

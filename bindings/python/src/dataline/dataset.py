@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import os
 from array import array as array_type
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any, NoReturn, Optional, SupportsIndex, Union, overload
 
 from . import _core
@@ -104,6 +104,17 @@ class Dataset(_core.Dataset):
     def parts(self) -> tuple[Part, ...]:
         """The parts of a mix; ``()`` for other datasets."""
         return tuple(Part(*part) for part in self._parts())
+
+    def identity(self) -> str:
+        """Which files of this machine the samples are read from, as text of lines ``key: value``. Two texts are equal while
+        the structure (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or renamed.
+        Compare it to decide whether to reuse something that was made of the dataset earlier. Looks at every file of a
+        folder.
+
+        Raises UnsupportedError: data in memory, and a reader or an object of a storage that states neither files nor a
+        fingerprint.
+        """
+        return self._identity()
 
     def image_info(self, index: int, field: Optional[str] = None) -> ImageInfo:
         """What the header of a sample's encoded image says; nothing is decoded. ``field`` None: ``image``, or the only field
@@ -297,6 +308,8 @@ def from_reader(
     read: Optional[Read] = None,
     fields: Optional[Sequence[Field]] = None,
     fingerprint: Optional[str] = None,
+    files: Iterable[Union[str, os.PathLike[str]]] = (),
+    file_ends: Any = None,
     block_ends: Any = None,
     held_blocks: int = 0,
     log: Optional[Log] = None,
@@ -312,7 +325,13 @@ def from_reader(
     bad: 2 or 0.5 where sample 0 has True, 1.5 where it has an int, bytes where it has text. An int may be given where the
     floats have its exact value. An exception makes a sample bad too: ``on_error`` says what becomes of it;
     its text is in the error and in ``loader.bad_samples()``, itself in ``dataset.reader_errors`` and the ``__cause__`` of
-    the error. ``fingerprint`` is text that identifies the data in a saved state.
+    the error.
+
+    ``fingerprint`` is text that differs when the data differs: saved states and the option ``cache`` compare it. ``files``
+    are the files of this machine that the samples are read from, in order. Each must exist. Saved states, the option
+    ``cache`` and ``Dataset.identity`` compare them, as they are when the dataset is made, as they compare files that the
+    library reads itself. ``file_ends`` has one number per file, ascending: the sample after its last one. The last number is
+    ``len(source)``. A changed file then invalidates only its own samples in a cache.
 
     With ``read``, ``read(index, place)`` makes the samples, and of the source only ``len`` is asked; the ``Place`` says for
     which place of which epoch (what random draws should depend on), and whether anybody still wants the sample.
@@ -330,10 +349,14 @@ def from_reader(
     """
     reader = Reader(source, fields, read)
     ends = None if block_ends is None else row(block_ends, "i64", "block_ends")
+    if isinstance(files, (str, bytes, os.PathLike)):
+        raise TypeError("files: expected several paths, as in [path], got one path")
+    paths = tuple(os.fsencode(path) for path in files)
+    file_rows = None if file_ends is None else row(file_ends, "i64", "file_ends")
     built = build(options, None, log)
     made = Dataset()
     held = whole(held_blocks, "held_blocks")
-    made._from_reader(reader.read, reader.fields, len(source), fingerprint, ends, held, built)
+    made._from_reader(reader.read, reader.fields, len(source), fingerprint, paths, file_rows, ends, held, built)
     made._reader = reader
     made._cause_of = reader.failures.of
     return made

@@ -379,9 +379,10 @@ structs! {
         /// concurrently. It notes the number and returns at once: a batch waits for it. Not every block is
         /// told of, and after a seek some that were are not read. NULL: none
         advise: dl_reader_advise,
-        /// The files of this machine that the records are read from, in order. The library compares them
-        /// wherever it compares its own files: in saved states, for the option `cache`, in
-        /// dl_dataset_identity. Copied. NULL, with 0: none
+        /// The files that the records are read from, in order: paths of this machine, or of storages that the
+        /// options know. Each must exist. The library notes them as they are now, so a file that is opened
+        /// later may be another one. It compares them wherever it compares its own files: in saved states,
+        /// for the option `cache`, in dl_dataset_identity. Copied. NULL, with 0: none
         file_count: i64,
         files: *const *const c_char,
         /// \[file_count\]: the record after the last one of each file, rising to record_count; NULL: a record

@@ -205,6 +205,20 @@ impl<'a> Dataset<'a> {
         }
     }
 
+    /// Which files of this machine the samples are read from, as text of lines `key: value`. Two texts are equal while the
+    /// structure (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or renamed. Compare it
+    /// to decide whether to reuse something that was made of the dataset earlier. Looks at every file of a folder.
+    ///
+    /// # Errors
+    /// [`Code::Unsupported`] for data in memory, and for a [`Source`](crate::Source) or an object of a storage that states
+    /// neither files nor a fingerprint.
+    pub fn identity(&self) -> Result<String> {
+        // SAFETY: a live handle, and room of that size.
+        ffi::text_from(|room, bytes, error| unsafe {
+            sys::dl_dataset_identity(self.handle, room, bytes, error)
+        })
+    }
+
     /// What the header of sample `index`'s encoded image says; nothing is decoded. Of the field `image`, or of the only one
     /// with encoded bytes.
     ///

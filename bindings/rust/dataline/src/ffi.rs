@@ -7,6 +7,8 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::mem::size_of;
 use std::os::raw::c_char;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Runs `call` with room for an error. Soft results come back as they are.
@@ -77,6 +79,24 @@ pub(crate) unsafe fn text_of(from: *const c_char) -> String {
     unsafe { CStr::from_ptr(from) }.to_string_lossy().into_owned()
 }
 
+/// The text of `call(room, bytes, error)`, which follows the protocol of `dl_loader_state_save`.
+pub(crate) fn text_from(
+    mut call: impl FnMut(*mut c_char, &mut usize, *mut sys::dl_error) -> sys::dl_status,
+) -> Result<String> {
+    let mut bytes = 0;
+    hard(|error| call(std::ptr::null_mut(), &mut bytes, error))?;
+    loop {
+        let mut text = vec![0u8; bytes];
+        let written = hard(|error| call(text.as_mut_ptr().cast(), &mut bytes, error));
+        if written.is_err() && bytes > text.len() {
+            continue; // the text has grown since its length was returned
+        }
+        written?;
+        text.truncate(bytes.saturating_sub(1)); // the NUL
+        return Ok(String::from_utf8_lossy(&text).into_owned());
+    }
+}
+
 /// A text for the library.
 pub(crate) fn c_text(what: &str, value: &str) -> Result<CString> {
     CString::new(value).map_err(|refused| {
@@ -84,6 +104,17 @@ pub(crate) fn c_text(what: &str, value: &str) -> Result<CString> {
         Error::new(
             Code::InvalidArgument,
             format!("{what}: expected text without a NUL byte, got one at {at}"),
+        )
+    })
+}
+
+/// A path for the library.
+pub(crate) fn c_path(what: &str, path: &Path) -> Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|refused| {
+        let at = refused.nul_position();
+        Error::new(
+            Code::InvalidArgument,
+            format!("{what}: expected a path without a NUL byte, got one at {at}"),
         )
     })
 }

@@ -187,24 +187,10 @@ impl<'a> Loader<'a> {
     /// # Errors
     /// [`Code::Forked`](crate::Code::Forked).
     pub fn save_state(&self) -> Result<String> {
-        let mut bytes = 0;
-        // SAFETY: a live handle; without room only the length is asked for.
-        ffi::hard(|error| unsafe {
-            sys::dl_loader_state_save(self.handle, std::ptr::null_mut(), &mut bytes, error)
-        })?;
-        loop {
-            let mut text = vec![0u8; bytes];
-            // SAFETY: a live handle, and room of that size.
-            let saved = ffi::hard(|error| unsafe {
-                sys::dl_loader_state_save(self.handle, text.as_mut_ptr().cast(), &mut bytes, error)
-            });
-            if saved.is_err() && bytes > text.len() {
-                continue; // another thread has moved the position meanwhile, to one of a longer text
-            }
-            saved?;
-            text.truncate(bytes.saturating_sub(1)); // the NUL
-            return Ok(String::from_utf8_lossy(&text).into_owned());
-        }
+        // SAFETY: a live handle, and room of that size.
+        ffi::text_from(|room, bytes, error| unsafe {
+            sys::dl_loader_state_save(self.handle, room, bytes, error)
+        })
     }
 
     /// Goes to a saved position, and ends the current loop. Threads, depth, I/O, memory and transform may differ from the saving job's; rank and

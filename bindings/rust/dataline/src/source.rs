@@ -4,10 +4,11 @@
 use crate::field::Schema;
 use crate::lend::{give_back, lend, panic_text};
 use crate::record::Kept;
-use crate::{ffi, Dataset, Field, Options, Record, Result};
+use crate::{ffi, Code, Dataset, Error, Field, Options, Record, Result};
 use dataline_sys as sys;
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::path::PathBuf;
 use std::ptr::{self, NonNull};
 
 /// Why a record could not be read; its text becomes part of the loader's error.
@@ -69,9 +70,22 @@ pub trait Source: Send + Sync + 'static {
     /// Whatever makes the record a bad one; what becomes of it is the option `on_error`.
     fn read<'s>(&'s self, index: usize, record: &mut Record<'s>) -> std::result::Result<(), SourceError>;
 
-    /// Text that identifies the data in a saved state.
+    /// Text that differs when the data differs. Saved states and the option `cache` compare it. Asked once.
     fn fingerprint(&self) -> Option<String> {
         None
+    }
+
+    /// The files that the records are read from, in order: paths of this machine, or of storages that the options know.
+    /// Each must exist. Saved states, the option `cache` and [`Dataset::identity`] compare them, as they are when the
+    /// dataset is made, as they compare files that the library reads itself. Asked once; empty: none.
+    fn files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// One number per file, ascending: the record after its last one. The last number is [`len`](Source::len). With it a
+    /// changed file invalidates only its own samples in a cache. Asked once; empty: a record may be in any file.
+    fn file_ends(&self) -> Vec<usize> {
+        Vec::new()
     }
 
     /// Where blocks end: records that cost little together once one of them is read, as those of a compressed group. Block
@@ -108,7 +122,7 @@ impl Dataset<'_> {
     /// A dataset whose records your own code reads.
     ///
     /// # Errors
-    /// [`Code::InvalidArgument`](crate::Code::InvalidArgument) for a schema that makes no sense; the source is dropped
+    /// [`Code::InvalidArgument`] for a schema that makes no sense; the source is dropped
     /// then.
     pub fn from_source(source: impl Source, options: &Options) -> Result<Dataset<'static>> {
         open(source, options)
@@ -123,6 +137,14 @@ fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
     let ends = source.block_ends().into_iter().map(ffi::length).collect::<Result<Vec<i64>>>()?;
     let held_blocks = ffi::length(source.held_blocks())?;
     let prompt = i32::from(source.prompt());
+    let paths = source.files().iter().map(|path| ffi::c_path("files", path)).collect::<Result<Vec<_>>>()?;
+    let files: Vec<_> = paths.iter().map(|path| path.as_ptr()).collect();
+    let file_count = ffi::length(files.len())?;
+    let file_ends = source.file_ends().into_iter().map(ffi::length).collect::<Result<Vec<i64>>>()?;
+    if !file_ends.is_empty() && file_ends.len() != files.len() {
+        let counts = format!("{} file_ends for {} files", file_ends.len(), files.len());
+        return Err(Error::new(Code::InvalidArgument, format!("source: {counts}, expected one a file")));
+    }
     let schema = Schema::of(&fields)?;
     let field_count = ffi::count("fields", fields.len())?;
     let block_count = ffi::length(ends.len())?;
@@ -142,9 +164,12 @@ fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
             held_blocks,
             prompt,
             reserved: 0,
+            file_count,
+            files: files.as_ptr(),
+            file_ends: if file_ends.is_empty() { ptr::null() } else { file_ends.as_ptr() },
             advise: if ends.is_empty() { None } else { Some(advise::<S>) },
         };
-        // SAFETY: the schema and the ends live for the call, the reader until it is released.
+        // SAFETY: the schema, the ends and the files live for the call, the reader until it is released.
         Dataset::made(|out, error| unsafe { sys::dl_dataset_from_reader(&table, options, out, error) })
     })
 }

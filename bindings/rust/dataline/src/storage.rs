@@ -5,6 +5,7 @@ use crate::callback::{answer, borrowed, utf8, CancelFlag, ExtensionError};
 use crate::lend::{lend, no_panic};
 use crate::{ffi, Code, Options, Result};
 use dataline_sys as sys;
+use std::ffi::CString;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::os::raw::c_void;
@@ -70,6 +71,12 @@ pub trait StoredObject: Send + Sync + 'static {
     /// Its bytes. Asked once.
     fn bytes(&self) -> u64;
 
+    /// Text that differs when the object has other bytes, such as a version or an ETag. Without it the option `cache`, and
+    /// conversions that resume, refuse the object. Asked once.
+    fn fingerprint(&self) -> Option<String> {
+        None
+    }
+
     /// Fills `out`, what it holds before is not said, with the bytes from `offset` on, which are within the object.
     ///
     /// # Errors
@@ -115,8 +122,11 @@ impl fmt::Debug for StorageRequest<'_> {
     }
 }
 
-/// Behind the pointer of a whole object: that of a trait object is two pointers.
-type Object = Box<dyn StoredObject>;
+/// Behind the pointer that the library keeps: that of a trait object is two pointers.
+struct Object {
+    opened: Box<dyn StoredObject>,
+    fingerprint: CString, // the library reads it after `open`
+}
 
 pub(crate) fn add<S: Storage>(extensions: *mut sys::dl_extensions, storage: S) -> Result<()> {
     let scheme = ffi::c_text("scheme", storage.scheme())?;
@@ -154,9 +164,12 @@ unsafe extern "C" fn open<S: Storage>(
                 options: borrowed(object.options),
             }
         };
-        let opened: Object = storage.open(&request)?;
+        let opened = storage.open(&request)?;
         object.bytes = i64::try_from(opened.bytes())?;
-        object.object = Box::into_raw(Box::new(opened)).cast();
+        let fingerprint = ffi::c_text("fingerprint", &opened.fingerprint().unwrap_or_default())?;
+        let made = Box::new(Object { opened, fingerprint });
+        object.fingerprint = made.fingerprint.as_ptr();
+        object.object = Box::into_raw(made).cast();
         Ok(())
     };
     // SAFETY: the library's error.
@@ -182,7 +195,7 @@ unsafe extern "C" fn read(
             let out = std::slice::from_raw_parts_mut(request.out.cast::<u8>(), bytes);
             (out, CancelFlag::new(request.cancelled))
         };
-        object.read(u64::try_from(request.offset)?, out, cancelled)
+        object.opened.read(u64::try_from(request.offset)?, out, cancelled)
     };
     // SAFETY: the library's error.
     unsafe { answer(error, Code::Reader, run) }

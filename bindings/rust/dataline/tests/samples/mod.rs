@@ -6,11 +6,13 @@ use dataline::{
     FirstBytes, Format, FormatKey, FormatRequest, Kind, Operator, OperatorRow, OperatorUse, Record, Sniff,
     Source, SourceError, Storage, StorageRequest, StoredObject,
 };
+use std::path::PathBuf;
 
 const HEADER: usize = 16;
 const MAGIC: &[u8] = b"DLREC1\n\0";
 
 struct Records {
+    path: PathBuf,
     file: File,
     count: usize,
     row_bytes: usize,
@@ -43,8 +45,8 @@ impl Source for Records {
         Ok(())
     }
 
-    fn fingerprint(&self) -> Option<String> {
-        Some("dlrec".to_owned())
+    fn files(&self) -> Vec<PathBuf> {
+        vec![self.path.clone()]
     }
 }
 
@@ -89,7 +91,10 @@ impl Format for Dlrec {
             return Err(Error::new(Code::Corrupt, text).into());
         }
         let sums = request.value("labels") == Some("sum");
-        Ok(Dataset::from_source(Records { file, count, row_bytes, sums }, request.options())?)
+        Ok(Dataset::from_source(
+            Records { path: request.path().into(), file, count, row_bytes, sums },
+            request.options(),
+        )?)
     }
 }
 
