@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "core/source/files.h"
-#include "core/source/identity.h"
-#include "core/source/source.h"
 
 namespace dataline {
 namespace {
@@ -99,27 +97,6 @@ Result<const Format*> format_of_directory(const std::string& path, const OpenCon
   return not_recognized(path, concat("no known format among its files; ", listed_names.text()));
 }
 
-// What a format of the host's opened. Only the host knows which of its keys change samples, so all of them count where samples
-// are reused.
-class OpenedByHost final : public ForwardSource {
- public:
-  OpenedByHost(SourceRef source, const Format& format, const HostFormat::Values& values)
-      : ForwardSource(std::move(source)), text_(format.name) {
-    for (size_t k = 0; k < values.size(); ++k) {
-      if (values[k]) text_ += concat(format.keys[k].name, "=", *values[k], "\n");
-    }
-  }
-
-  const Mix* mix() const override { return source_->mix(); }
-  void identify(IdentityBuilder& identity) const override {
-    source_->identify(identity);
-    identity.add_local(text_);
-  }
-
- private:
-  std::string text_;
-};
-
 }  // namespace
 
 FormatSpan formats() { return kFormats; }
@@ -156,12 +133,11 @@ Result<OpenOne> configure(const Format& format, const Uri& uri) {
     // The host may have the format's context in what it opened, which goes first.
     struct Opened {
       std::shared_ptr<const HostFormat> format;
-      OpenedByHost source;
+      SourceRef source;
     };
     DL_ASSIGN_OR_RETURN(SourceRef source, host->open(path, values, context));
-    auto opened = std::make_shared<Opened>(
-        Opened{host->shared_from_this(), OpenedByHost(std::move(source), host->format(), values)});
-    const Source* found = &opened->source;
+    auto opened = std::make_shared<Opened>(Opened{host->shared_from_this(), std::move(source)});
+    const Source* found = opened->source.get();
     return SourceRef(std::move(opened), found);
   });
 }

@@ -164,6 +164,88 @@ class Cache(Sets):
             self.check("folder:photos?labels=labels.csv", struct.pack("<q", value) * (ROWS // 2), "--field", "label")
 
 
+def masked_crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    crc ^= 0xFFFFFFFF
+    return struct.pack("<I", (crc >> 15 | crc << 17) + 0xA282EAD8 & 0xFFFFFFFF)
+
+
+def mds(test, folder, names):
+    """A set of MosaicML Streaming: two columns of whole numbers, whose names only the index knows."""
+    samples = [struct.pack("<qq", 1, 9)] * ROWS
+    begin = 4 + 4 * (ROWS + 1)
+    shard = struct.pack("<I", ROWS) + struct.pack(f"<{ROWS + 1}I", *range(begin, begin + 16 * ROWS + 1, 16)) + b"".join(samples)
+    about = {"column_encodings": ["int", "int"], "column_names": names, "column_sizes": [8, 8], "compression": None, "format": "mds",
+             "hashes": [], "raw_data": {"basename": "shard.00000.mds", "bytes": len(shard), "hashes": {}}, "samples": ROWS,
+             "size_limit": 1 << 26, "version": 2, "zip_data": None}
+    if not os.path.exists(test.path(f"{folder}/shard.00000.mds")):
+        test.put(f"{folder}/shard.00000.mds", shard)
+    test.put(f"{folder}/index.json", json.dumps({"version": 2, "shards": [about]}))
+
+
+class Keys(Sets):
+    """What is not in the files and changes samples all the same: keys of URIs, indexes of sets, recipes."""
+
+    def check(self, *jobs):
+        """Each job with a cache delivers what it does without, whichever other one has filled the cache before."""
+        expected = [self.delivered(*job) for job in jobs]
+        self.assertEqual(len(set(expected)), len(jobs), "the jobs differ")
+        for _ in range(2):
+            for job, wanted in zip(jobs, expected):
+                self.assertEqual(self.delivered(*job, "--cache", "kept", "-q"), wanted, job)
+
+    def test_axes(self):
+        self.put("im.raw", bytes(range(96)))
+        for transform in ("hflip(p=1)", "vflip(p=1), flatten", "chw", "center_crop(2), flatten"):
+            self.check(*[(f"raw:im.raw?dtype=u8&shape=4x4x3&axes={axes}", "--transform", transform) for axes in ("HWC", "CHW")])
+
+    def test_keys_that_choose_among_the_members_of_a_sample(self):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w") as archive:
+            for row in range(ROWS):
+                for extension, value in (("jpg", 1), ("png", 9)):
+                    member = tarfile.TarInfo(f"{row:03}.{extension}")
+                    member.size = WIDTH
+                    archive.addfile(member, io.BytesIO(bytes([value]) * WIDTH))
+        self.put("im.tar", out.getvalue())
+        jobs = [(f"tar:im.tar?image={extension}&fields=image",) for extension in ("jpg", "png")]
+        self.check(*jobs)
+        self.delivered(*jobs[0], "--batches", "1", "--save-state", "s")
+        self.fails(1, "cat", *jobs[1], "--load-state", "s", says="state of another job: data ")
+
+    def test_values_in_the_place_of_nulls(self):
+        self.put("x.csv", "x,y\n" + "1,2\n,2\n" * 20)
+        self.put("x.jsonl", '{"x": 1}\n{"x": null}\n' * 20)
+        for uri in ("csv:x.csv?fields=x:i64&nulls=fill({})", "jsonl:x.jsonl?fields=x:i64&nulls=fill({})"):
+            self.check(*[(uri.format(fill),) for fill in (0, 7, 2**53, 2**53 + 1)])
+
+    def test_columns_that_an_index_names(self):
+        job = ("mds:set?fields=a",)
+        mds(self, "set", ["a", "b"])
+        self.assertEqual(self.delivered(*job, "--cache", "kept"), numbers(1))
+        self.delivered(*job, "--batches", "1", "--save-state", "s")
+        mds(self, "set", ["b", "a"])
+        self.assertEqual(self.delivered(*job, "--cache", "kept"), numbers(9))
+        self.fails(1, "cat", *job, "--load-state", "s", says="state of another job: data ")
+
+    def test_damage_that_one_job_ignores_is_an_error_of_the_next(self):
+        def part(tag, data):
+            return bytes([tag, len(data)]) + data
+
+        example = part(0x0A, part(0x0A, part(0x0A, b"x") + part(0x12, part(0x0A, part(0x0A, b"abc")))))
+        length = struct.pack("<Q", len(example))
+        self.put("x.tfrecord", length + masked_crc32c(length) + example + struct.pack("<I", 0x12345678))
+        read = ("tfrecord:x.tfrecord?fields=x:bytes{}", "--cache", "kept", "-q")
+        ignoring = (read[0].format("&crc=ignore"), *read[1:])
+        self.assertEqual(self.delivered(*ignoring), b"abc")
+        self.fails(1, "cat", read[0].format(""), *read[1:], says="the checksum of its data is")
+        self.assertEqual(self.delivered(*ignoring), b"abc")
+
+
 class State(Sets):
     JOB = ("--batch_size", "10", "-q")
 
@@ -271,6 +353,33 @@ class Convert(Sets):
         self.begin(uri)
         self.assertIn("going on behind 9 samples", self.resume(uri).err)
         self.assertNotIn(b"secret", self.read("out.partial/dataline.manifest"))
+
+    def test_another_recipe_of_a_mix_is_refused(self):
+        self.put("a.jsonl", self.rows(1, '{"x": n}\n'))
+        self.put("b.raw", bytes(96))
+
+        def recipe(uri, **more):
+            self.put("r.json", json.dumps({"parts": [{"name": "p", "uri": uri, "weight": 1, **more}]}))
+
+        first = {"uri": "jsonl:a.jsonl?fields=x:i64", "transform": "x: cast(f32)"}
+        for change in ({"transform": "x: cast(f32), scale(2)"}, {"uri": "jsonl:a.jsonl?fields=x:i64&nulls=fill(7)"}):
+            shutil.rmtree(self.path("out.partial"), ignore_errors=True)
+            recipe(**first)
+            self.begin("mix:r.json")
+            recipe(**{**first, **change})
+            ran = self.resume("mix:r.json")
+            self.assertEqual(ran.status, 1)
+            self.assertIn("finished shards of another job: it was begun with 'structure: ", ran.err)
+            recipe(**first)
+            self.assertIn("going on behind 9 samples", self.resume("mix:r.json").err)
+
+    def test_a_link_that_leads_nowhere_is_one_bad_sample(self):
+        self.put_folder("photos", 1)
+        os.symlink("nowhere", self.path("photos/a/2x.pgm"))
+        for command in (["convert", "folder:photos", "arrow:c", "--skip-bad"], ["recover", "folder:photos", "arrow:r"]):
+            ran = self.run_shell(*command)
+            self.assertEqual(ran.status, 0, ran.err)
+            self.assertIn(b"40 samples", ran.out)
 
     def test_a_folder_that_was_extracted_again_is_refused(self):
         self.put_folder("photos", 1)

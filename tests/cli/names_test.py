@@ -167,6 +167,9 @@ class Names(ShellTest):
         self.put("d/labels.bin", b"\x09")
         self.fails(1, "info", "raw:d?dtype=u8", says=r"d: raw files with different suffixes \(1 \*\.bin, 2 \*\.u8\).*name the files")
         self.assertEqual(self.ok("cat", "raw:d/a.u8,d/README?dtype=u8"), b"\x071234")
+        self.write("x.FLOAT32", b"\0" * 8)
+        self.assertIn(b"read as u8, although the suffix names f32: x.FLOAT32", self.ok("info", "raw:x.FLOAT32?dtype=u8"))
+        self.assertNotIn(b"although", self.ok("info", "raw:x.FLOAT32?dtype=f32"))
 
     def test_a_directory_without_data_says_what_is_there(self):
         self.put("d/.a.csv", b"x\n1\n")

@@ -13,6 +13,7 @@
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
 #include "core/source/format.h"
+#include "core/source/names.h"
 
 namespace dataline {
 namespace {
@@ -117,6 +118,21 @@ Result<std::vector<Field>> record_fields(const Uri& uri) {
   return std::vector<Field>{std::move(field)};
 }
 
+// The dtype that a suffix names, in our words or NumPy's: .f32, .float32.
+std::optional<DType> dtype_of_suffix(std::string_view path) {
+  const size_t dot = path.find_last_of("./\\");
+  if (dot == std::string_view::npos || path[dot] != '.') return std::nullopt;
+  std::string word = lower_case(path.substr(dot + 1));
+  constexpr std::string_view kNumPys[][2] = {{"uint", "u"}, {"int", "i"}, {"bfloat", "bf"}, {"float", "f"}};
+  for (const auto& [long_name, short_name] : kNumPys) {
+    if (word.starts_with(long_name)) {
+      word.replace(0, long_name.size(), short_name);
+      break;
+    }
+  }
+  return dtype_from_name(word);
+}
+
 // kTruncated if the file is shorter than its header or ends inside a record, with the offset of that record.
 Result<SourceRef> open_raw(const RawOptions& options, const std::string& path, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(FirstBytes start, read_first_bytes(path, context));
@@ -140,6 +156,10 @@ Result<SourceRef> open_raw(const RawOptions& options, const std::string& path, c
   if (cut != 0)
     info.notes.push_back(
         concat(kDamaged, path, ": the last ", cut, " bytes are an incomplete record, skipped"));
+  if (const std::optional<DType> named = dtype_of_suffix(path);
+      named && options.fields.size() == 1 && *named != options.fields[0].dtype)
+    info.notes.push_back(concat("read as ", dtype_name(options.fields[0].dtype),
+                                ", although the suffix names ", dtype_name(*named), ": ", path));
   return FlatFile::create(std::move(file), column_per_field(options.fields), std::move(layout),
                           std::move(info));
 }
