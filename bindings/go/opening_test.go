@@ -37,7 +37,7 @@ func heldOpening(t *testing.T) (o *dataline.Opening, letGo func()) {
 	t.Helper()
 	folder := t.TempDir()
 	for at := range shardFiles {
-		check(t, os.WriteFile(filepath.Join(folder, strconv.Itoa(at)), []byte("xyz"), 0o600))
+		check(t, os.WriteFile(filepath.Join(folder, strconv.Itoa(at)+".bin"), []byte("xyz"), 0o600))
 	}
 	uri := "raw:" + folder + "?dtype=u8&shape=1"
 	g := &logGate{Handler: slog.DiscardHandler, held: make(chan struct{}), open: make(chan struct{})}

@@ -53,7 +53,7 @@ dl_progress progress_of(const Opening& opening) {
 class OpeningTest : public ::testing::Test {
  protected:
   OpeningTest() {
-    for (int i = 0; i < kFiles; ++i) dir_.write("shards/" + std::to_string(i), "xyz");
+    for (int i = 0; i < kFiles; ++i) dir_.write("shards/" + std::to_string(i) + ".bin", "xyz");
   }
   ~OpeningTest() override { log_.let_go(); }
 

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 class CppOpening : public ::testing::Test {
  protected:
   CppOpening() {
-    for (int i = 0; i < 300; ++i) dir_.write("shards/" + std::to_string(i), "xyz");
+    for (int i = 0; i < 300; ++i) dir_.write("shards/" + std::to_string(i) + ".bin", "xyz");
   }
 
   ~CppOpening() override { log_.let_go(); }

@@ -5,7 +5,7 @@ using Dataline: open_async, progress
 
 function shards(count)
     folder = mktempdir()
-    foreach(k -> write(joinpath(folder, string(k)), "xyz"), 1:count)
+    foreach(k -> write(joinpath(folder, "$k.bin"), "xyz"), 1:count)
     return "raw:$folder?dtype=u8&shape=1"
 end
 

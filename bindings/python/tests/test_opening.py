@@ -22,7 +22,7 @@ import dataline
 
 def shards(folder: Path, count: int) -> str:
     for at in range(count):
-        (folder / str(at)).write_bytes(b"xyz")
+        (folder / f"{at}.bin").write_bytes(b"xyz")
     return f"raw:{folder}?dtype=u8&shape=1"
 
 

@@ -125,9 +125,15 @@ Status want_stamps(const Source& source) {
     return error(Code::kUnsupported,
                  "option cache: not for a mix whose parts have transforms or fields of their own");
   }
+  if (!source.packing().empty()) {
+    return error(Code::kUnsupported,
+                 "option cache: not for rows that are packed from documents: packing a row costs less than "
+                 "reading one that was kept");
+  }
   if (source.count() == 0 || source.stamp(0)) return Status::ok();
-  return error(Code::kUnsupported, "option cache: this dataset (", source.info().format,
-               ") cannot tell when its data changes: it is for files, and for readers with a fingerprint");
+  return error(
+      Code::kUnsupported, "option cache: this dataset (", source.info().format,
+      ") cannot tell when its data changes: it is for files, and for readers with files or a fingerprint");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ impl Shards {
         let folder = std::env::temp_dir().join(format!("dataline-opening-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         for file in 0..FILES {
-            std::fs::write(folder.join(file.to_string()), "xyz").unwrap();
+            std::fs::write(folder.join(format!("{file}.bin")), "xyz").unwrap();
         }
         Shards(folder)
     }
