@@ -93,10 +93,11 @@ Result<std::vector<std::string>> OutputDirectory::names() const {
   return out;
 }
 
-Result<bool> OutputDirectory::is_plain_file(const std::string& name) const {
+Result<OutputDirectory::Kind> OutputDirectory::kind_of(const std::string& name) const {
   struct ::stat found;
   if (::lstat(path_of(name).c_str(), &found) != 0) return file_error(path_of(name), errno);
-  return S_ISREG(found.st_mode);
+  if (!S_ISREG(found.st_mode)) return Kind::kOther;
+  return found.st_nlink > 1 ? Kind::kShared : Kind::kFile;
 }
 
 Status OutputDirectory::remove(const std::string& name) const {

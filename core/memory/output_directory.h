@@ -44,8 +44,10 @@ class OutputDirectory {
   const std::string& partial() const { return partial_; }
   // The names in it; not that of the lock.
   Result<std::vector<std::string>> names() const;
-  // Whether the entry of this name, which is there, is a regular file itself: no link to one, no directory.
-  Result<bool> is_plain_file(const std::string& name) const;
+  // What the entry of this name, which is there, is. kFile: a regular file of this name alone. kShared: one that has other names too
+  // (hard links). kOther: a link to one, a directory.
+  enum class Kind : uint8_t { kFile, kShared, kOther };
+  Result<Kind> kind_of(const std::string& name) const;
   Status remove(const std::string& name) const;
   // Makes a new entry of the directory durable.
   Status sync() const;

@@ -63,7 +63,7 @@ Status OpenFiles::open_file(const std::string& path, std::vector<Part>& parts) {
   }
   SourceRef source = opened.take();
   if (right || check.appended) {
-    Status samples = checks_.check_samples(path, format_.name, check, source->count());
+    Status samples = SetChecks::check_samples(path, check, source->count());
     if (!samples.is_ok()) DL_RETURN_IF_ERROR(note_finding(samples));
   }
   if (!right) losses_.note(check.status);

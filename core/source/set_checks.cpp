@@ -9,6 +9,7 @@
 #include "core/base/simd.h"
 #include "core/base/text.h"
 #include "core/memory/host_storage.h"
+#include "core/memory/locked_file.h"
 #include "core/source/files.h"
 #include "core/source/tfrecord/crc32c.h"
 #include "core/source/tfrecord/record_index.h"
@@ -31,6 +32,14 @@ SplitPath split(const std::string& path) {
 
 std::string samples_text(int64_t samples) {
   return concat(" (", samples, samples == 1 ? " sample)" : " samples)");
+}
+
+// Whether something has this name, also a link that leads nowhere.
+bool is_entry(const std::string& path) {
+  const SplitPath parts = split(path);
+  const Result<SharedDirectory> directory =
+      SharedDirectory::open(parts.directory.empty() ? "." : parts.directory, WhenMissing::kFail);
+  return directory.is_ok() && directory.value().facts(parts.name).is_ok();
 }
 
 // The lines of shards and the last line, against each other.
@@ -59,12 +68,18 @@ Status check_sums(const std::string& path, const Manifest& manifest) {
 Status SetChecks::load(Set& set) const {
   OpenContext context = context_;
   context.io = IoMode::kPread;
+  set.there = true;
   Result<MappedFile> file = MappedFile::open_unloaded(set.path, context);
   if (!file.is_ok()) {
     // A set need not have a manifest; what a storage of the host's says of an object that it lacks is not known.
-    const bool none =
-        file.status().code() == Code::kNotFound || storage_of(set.path, context.storages) != nullptr;
-    return none ? Status::ok() : file.take_status();
+    if (storage_of(set.path, context.storages) != nullptr) return Status::ok();
+    if (file.status().code() != Code::kNotFound) return file.take_status();
+    if (!is_entry(set.path)) {
+      set.there = false;
+      return Status::ok();
+    }
+    return error(Code::kNotFound, set.path,
+                 ": is a link that leads nowhere: the files beside it are not compared");
   }
   if (file.value().bytes() > kMaxManifestBytes)
     return error(Code::kTooLarge, set.path, ": ", file.value().bytes(), " bytes, at most ",
@@ -72,6 +87,10 @@ Status SetChecks::load(Set& set) const {
   std::string text(static_cast<size_t>(file.value().bytes()), '\0');
   DL_RETURN_IF_ERROR(file.value().read(0, file.value().bytes(), reinterpret_cast<std::byte*>(text.data())));
   DL_ASSIGN_OR_RETURN(Manifest manifest, parse_manifest(set.path, text));
+  if (manifest.head_end == 0) {
+    return error(Code::kTruncated, set.path, ": has ", text.size(),
+                 " bytes and no whole first line: the files beside it are not compared");
+  }
   for (size_t s = 0; s < manifest.shards.size(); ++s) {
     const std::string& name = manifest.shards[s].name;
     const bool plain = !name.empty() && name[0] != '.' && name.find_first_of("/\\") == std::string::npos;
@@ -79,8 +98,11 @@ Status SetChecks::load(Set& set) const {
     return error(Code::kCorrupt, set.path, ": line ", s + 2, ": the shard ", printable(name),
                  plain ? " is listed twice" : " is no name of a file in this directory");
   }
+  const int64_t behind = manifest.bytes_behind;
   set.manifest = std::move(manifest);
-  return Status::ok();
+  if (behind == 0) return Status::ok();
+  return error(Code::kCorrupt, set.path, ": ", behind, " bytes from offset ",
+               static_cast<int64_t>(text.size()) - behind, " on follow its last line");
 }
 
 SetChecks::Set& SetChecks::set_of(const std::string& directory) {
@@ -106,8 +128,14 @@ void SetChecks::take_directory(const std::string& directory, std::string_view fo
   }
 }
 
+std::string SetChecks::path_in_set(const std::string& path) {
+  if (set_of(split(path).directory).there || storage_of(path, context_.storages) != nullptr) return path;
+  Result<std::string> absolute = absolute_path(path);
+  return absolute.is_ok() ? absolute.take() : path;
+}
+
 FileCheck SetChecks::compare(const std::string& path, std::string_view format) {
-  const SplitPath parts = split(path);
+  const SplitPath parts = split(path_in_set(path));
   const Set& set = set_of(parts.directory);
   FileCheck out;
   if (!set.manifest) return out;
@@ -118,7 +146,7 @@ FileCheck SetChecks::compare(const std::string& path, std::string_view format) {
     return out;
   }
   const ManifestShard& shard = set.manifest->shards[at->second];
-  if (format != "tokens") out.samples = shard.samples;
+  if (format != "tokens" && format == set.manifest->format) out.samples = shard.samples;
   out.bytes = shard.bytes;
   out.status = check_bytes(path, shard, out);
   return out;
@@ -164,12 +192,8 @@ Status SetChecks::check_bytes(const std::string& path, const ManifestShard& shar
                " on follow the ", shard.bytes, " that ", kManifestName, " states");
 }
 
-Status SetChecks::check_samples(const std::string& path, std::string_view format, const FileCheck& check,
-                                int64_t samples) const {
-  const auto set = sets_.find(split(path).directory);
-  const bool counted = check.samples >= 0 && set != sets_.end() && set->second.manifest &&
-                       set->second.manifest->format == format;
-  if (!counted || samples == check.samples) return Status::ok();
+Status SetChecks::check_samples(const std::string& path, const FileCheck& check, int64_t samples) {
+  if (check.samples < 0 || samples == check.samples) return Status::ok();
   return error(Code::kCorrupt, path, ": has ", samples, " samples, ", kManifestName, " states ",
                check.samples);
 }

@@ -21,8 +21,9 @@ namespace dataline {
 
 // What is known of a file by the manifest that lists it.
 struct FileCheck {
-  Status status;          // ok: it is what is stated, or nothing is stated of it
-  int64_t samples = -1;   // as stated; -1: not listed, or of tokens: the URI says how many make a sample
+  Status status;  // ok: it is what is stated, or nothing is stated of it
+  int64_t samples =
+      -1;  // as stated; -1: not listed, of another format, or of tokens: the URI says how many make a sample
   int64_t bytes = -1;     // as stated
   bool cut = false;       // shorter than stated
   bool appended = false;  // longer, and the stated bytes are right: those behind them are not the set's
@@ -35,22 +36,24 @@ class SetChecks {
   // The files of format `format` in a directory: adds those that its manifest lists and that are missing, in natural order, and
   // looks whether the set is finished.
   void take_directory(const std::string& directory, std::string_view format, std::vector<std::string>& files);
-  // kNotFound, kTruncated and kCorrupt name the file, what differs and the samples that it should have; kCancelled, and what a read
+  // By the manifest beside the path, or else beside the file that it leads to through links. kNotFound, kTruncated and kCorrupt name the file, what differs and the samples that it should have; kCancelled, and what a read
   // fails with.
   FileCheck compare(const std::string& path, std::string_view format);
   // Of a file that is what was stated, or its first bytes are: whether it holds as many samples.
-  Status check_samples(const std::string& path, std::string_view format, const FileCheck& check,
-                       int64_t samples) const;
+  static Status check_samples(const std::string& path, const FileCheck& check, int64_t samples);
   // What was found since the last call about sets, not about the files that they list.
   std::vector<Status> take_findings() { return std::exchange(findings_, {}); }
 
  private:
   struct Set {
     std::string path;                                   // of the manifest
+    bool there = false;                                 // something has its name
     std::optional<Manifest> manifest;                   // nothing: there is none, or it cannot be read
     std::map<std::string, size_t, std::less<>> shards;  // by name
   };
   Set& set_of(const std::string& directory);
+  // The path as given, or the one that it leads to through links: that beside which there is a manifest.
+  std::string path_in_set(const std::string& path);
   Status load(Set& set) const;
   Status check_bytes(const std::string& path, const ManifestShard& shard, FileCheck& out) const;
 

@@ -82,6 +82,7 @@ Result<Manifest> parse_manifest(const std::string& path, std::string_view text) 
       out.end = ManifestEnd{line.shard.samples, line.shard.bytes, line.shards};
     }
   }
+  if (out.end) out.bytes_behind = static_cast<int64_t>(text.size() - at);
   return out;
 }
 

@@ -41,6 +41,7 @@ struct Manifest {
   std::vector<int64_t> line_ends;     // bytes up to and with the line of each shard
   int64_t head_end = 0;
   std::optional<ManifestEnd> end;  // nothing: the set is not finished
+  int64_t bytes_behind = 0;        // that follow the last line of a finished set, and are no part of it
 };
 
 // kCorrupt names line and byte: also for text that a writer does not begin a manifest with. A last line without its end is left out.

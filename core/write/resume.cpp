@@ -62,15 +62,9 @@ std::optional<int64_t> number_of(std::string_view text) {
   return value;
 }
 
-// Whether the writer gives this name to a file, for a shard or until it is complete: part-00007.arrow, part-00007.arrow.new0.
-bool is_shard_file(std::string_view name, std::string_view suffix) {
-  constexpr std::string_view kPart = "part-", kNew = ".new";
-  if (!name.starts_with(kPart)) return false;
-  const size_t digits = name.find_first_not_of("0123456789", kPart.size());
-  if (digits == std::string_view::npos) return false;
-  const std::optional<int64_t> number = number_of(name.substr(kPart.size(), digits - kPart.size()));
-  if (!number) return false;
-  const std::string shard = shard_name(*number, suffix);
+// Whether the name is `shard` itself, or what its file has until it is complete: part-00007.arrow.new0.
+bool is_file_of(std::string_view name, std::string_view shard) {
+  constexpr std::string_view kNew = ".new";
   if (!name.starts_with(shard)) return false;
   const std::string_view rest = name.substr(shard.size());
   if (rest.empty()) return true;
@@ -79,15 +73,27 @@ bool is_shard_file(std::string_view name, std::string_view suffix) {
   return attempt && rest.substr(kNew.size()) == std::to_string(*attempt);
 }
 
-// Before anything is changed: the names that the writer uses are those of regular files.
+// Whether a writer gives this name to a file of some shard.
+bool is_shard_file(std::string_view name, std::string_view suffix) {
+  constexpr std::string_view kPart = "part-";
+  if (!name.starts_with(kPart)) return false;
+  const size_t digits = name.find_first_not_of("0123456789", kPart.size());
+  if (digits == std::string_view::npos) return false;
+  const std::optional<int64_t> number = number_of(name.substr(kPart.size(), digits - kPart.size()));
+  return number && is_file_of(name, shard_name(*number, suffix));
+}
+
+// Before anything is changed: the names that the writer uses are those of regular files, and of no others.
 Status check_kinds(const OutputDirectory& directory, const std::vector<std::string>& names,
                    std::string_view suffix) {
   for (const std::string& name : names) {
     if (name != kManifestName && !is_shard_file(name, suffix)) continue;
-    DL_ASSIGN_OR_RETURN(const bool file, directory.is_plain_file(name));
-    if (file) continue;
+    DL_ASSIGN_OR_RETURN(const OutputDirectory::Kind kind, directory.kind_of(name));
+    if (kind == OutputDirectory::Kind::kFile) continue;
     return error(Code::kWrongState, directory.path_of(name),
-                 ": is no regular file, so no writer made it: move it away, or choose another name");
+                 kind == OutputDirectory::Kind::kShared ? ": has other names too (hard links)"
+                                                        : ": is no regular file",
+                 ", so no writer made it: move it away, or choose another name");
   }
   return Status::ok();
 }
@@ -104,14 +110,52 @@ Status refuse_foreign(const OutputDirectory& directory, const std::vector<std::s
   return Status::ok();
 }
 
-Status remove_others(const OutputDirectory& directory, const std::vector<std::string>& names,
-                     const std::vector<ManifestShard>& kept, std::string_view suffix) {
-  for (const std::string& name : names) {
-    const bool counts =
-        std::any_of(kept.begin(), kept.end(), [&](const ManifestShard& s) { return s.name == name; });
-    if (is_shard_file(name, suffix) && !counts) DL_RETURN_IF_ERROR(directory.remove(name));
+// So that nothing outside the directory is looked at, nothing twice, and no other file is removed.
+Status check_shard_names(const std::string& path, const Manifest& manifest, std::string_view suffix) {
+  for (size_t s = 0; s < manifest.shards.size(); ++s) {
+    const std::string expected = shard_name(static_cast<int64_t>(s), suffix);
+    if (manifest.shards[s].name == expected) continue;
+    return error(Code::kCorrupt, path, ": line ", s + 2, ": expected the shard ", expected, ", got ",
+                 printable(manifest.shards[s].name));
   }
   return Status::ok();
+}
+
+// What a killed writer of a set can have left behind the first `right` shards: those that the manifest lists, and the file of the next
+// one, which has no line yet.
+bool may_be_left(std::string_view name, const Manifest& manifest, size_t right, std::string_view suffix) {
+  for (size_t s = right; s < manifest.shards.size(); ++s) {
+    if (name == manifest.shards[s].name) return true;
+  }
+  return is_file_of(name, shard_name(static_cast<int64_t>(manifest.shards.size()), suffix));
+}
+
+// Before anything is changed: each file that readers of the set would take for a shard is one, or may_be_left().
+Status refuse_other_shards(const OutputDirectory& directory, const std::vector<std::string>& names,
+                           const Manifest& manifest, size_t right, std::string_view suffix) {
+  for (const std::string& name : names) {
+    if (!is_shard_file(name, suffix) && !name.ends_with(suffix)) continue;
+    const auto right_end = manifest.shards.begin() + static_cast<std::ptrdiff_t>(right);
+    const bool counts = std::any_of(manifest.shards.begin(), right_end,
+                                    [&](const ManifestShard& shard) { return shard.name == name; });
+    if (counts || may_be_left(name, manifest, right, suffix)) continue;
+    return error(Code::kWrongState, directory.path_of(name), ": ", kManifestName, " beside it lists ",
+                 manifest.shards.size(), manifest.shards.size() == 1 ? " shard" : " shards",
+                 ", not this file, so no writer made it: move it away, or choose another name");
+  }
+  return Status::ok();
+}
+
+// Durable before the manifest loses their lines: what came back without one would be no writer's.
+Status remove_left(const OutputDirectory& directory, const std::vector<std::string>& names,
+                   const Manifest& manifest, size_t right, std::string_view suffix) {
+  bool removed = false;
+  for (const std::string& name : names) {
+    if (!may_be_left(name, manifest, right, suffix)) continue;
+    DL_RETURN_IF_ERROR(directory.remove(name));
+    removed = true;
+  }
+  return removed ? directory.sync() : Status::ok();
 }
 
 }  // namespace
@@ -124,6 +168,11 @@ Result<WrittenShards> find_written_shards(const OutputDirectory& directory, cons
   DL_ASSIGN_OR_RETURN(const std::string text, read_manifest(path));
   DL_ASSIGN_OR_RETURN(Manifest manifest, parse_manifest(path, text));
   WrittenShards out;
+  if (manifest.bytes_behind > 0) {
+    return error(Code::kCorrupt, path, ": ", manifest.bytes_behind, " bytes from offset ",
+                 static_cast<int64_t>(text.size()) - manifest.bytes_behind,
+                 " on follow its last line: remove them, or choose another name");
+  }
   if (manifest.head_end == 0) {
     DL_RETURN_IF_ERROR(refuse_foreign(directory, names));
     return out;
@@ -140,23 +189,22 @@ Result<WrittenShards> find_written_shards(const OutputDirectory& directory, cons
       return error(Code::kCorrupt, path, ": line 1: the format ", printable(manifest.format),
                    " is not one that is written: ", write_format_names());
     DL_RETURN_IF_ERROR(check_kinds(directory, names, format->suffix));
-    DL_RETURN_IF_ERROR(remove_others(directory, names, {}, format->suffix));
+    if (format->suffix != suffix)
+      DL_RETURN_IF_ERROR(refuse_other_shards(directory, names, manifest, 0, suffix));
+    DL_RETURN_IF_ERROR(refuse_other_shards(directory, names, manifest, 0, format->suffix));
+    DL_RETURN_IF_ERROR(remove_left(directory, names, manifest, 0, format->suffix));
     return out;
   }
   out.manifest_bytes = manifest.head_end;
+  DL_RETURN_IF_ERROR(check_shard_names(path, manifest, suffix));
   for (size_t s = 0; s < manifest.shards.size(); ++s) {
-    // Nothing outside the directory is looked at, and nothing twice.
-    const std::string expected = shard_name(static_cast<int64_t>(s), suffix);
-    if (manifest.shards[s].name != expected) {
-      return error(Code::kCorrupt, path, ": line ", s + 2, ": expected the shard ", expected, ", got ",
-                   printable(manifest.shards[s].name));
-    }
     DL_ASSIGN_OR_RETURN(const bool whole, is_whole(directory, manifest.shards[s]));
     if (!whole) break;
-    out.shards.push_back(std::move(manifest.shards[s]));
+    out.shards.push_back(manifest.shards[s]);
     out.manifest_bytes = manifest.line_ends[s];
   }
-  DL_RETURN_IF_ERROR(remove_others(directory, names, out.shards, suffix));
+  DL_RETURN_IF_ERROR(refuse_other_shards(directory, names, manifest, out.shards.size(), suffix));
+  DL_RETURN_IF_ERROR(remove_left(directory, names, manifest, out.shards.size(), suffix));
   return out;
 }
 

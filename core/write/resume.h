@@ -18,11 +18,13 @@ struct WrittenShards {
   int64_t manifest_bytes = 0;  // the lines that count; 0: none, not even the first
 };
 
-// The shards of the same job that are whole, up to the first one that is missing or is not what its line says. What no line counts is
-// removed: later shards, temporary files of shards, by the very names that the writer uses. Reads every byte of the shards.
-// kStateRefused: the directory has finished shards of another job. kCorrupt: its manifest, also a file that is none. kWrongState: a
-// directory that has files and no whole first line of a manifest, which is durable before any shard: a writer did not make it; a
-// manifest or a shard that is no regular file (a link, a directory). Nothing is removed then.
+// The shards of the same job that are whole, up to the first one that is missing or is not what its line says. What a killed
+// writer can have left behind them is removed: the later shards that the manifest lists, and the file of the shard after its last line,
+// whole or not. Reads every byte of the shards.
+// kStateRefused: the directory has finished shards of another job. kCorrupt: its manifest, also a file that is none. kWrongState, where
+// a writer did not make what is there: files without a whole first line of a manifest, which is durable before any shard; a manifest or
+// a shard that is no regular file (a link, a directory) or has a second name (a hard link); a shard that the manifest does not list.
+// Nothing is removed then.
 Result<WrittenShards> find_written_shards(const OutputDirectory& directory, const ManifestHead& head,
                                           std::string_view suffix);
 

@@ -196,7 +196,9 @@ class Checksums(Damage):
                            ("".join(lines[:-1]) + lines[-1].replace('"samples": 40', '"samples": 41'), "its last line states 41"),
                            ("".join(lines[:2] + lines[3:]), "does not list it"),
                            ("".join(lines).replace('"samples": 4,', '"samples": 5,', 1), "has 4 samples"),
-                           ("nonsense\n", "line 1")):
+                           ("nonsense\n", "line 1"), ("", "has 0 bytes and no whole first line"), (lines[0][:-1], "no whole first line"),
+                           ("".join(lines) + "more\n", "5 bytes from offset"), ("".join(lines) + lines[-1], "follow its last line"),
+                           ("".join(lines) + "\n", "1 bytes from offset"), ("".join(lines) + "x", "follow its last line")):
             self.write("set/dataline.manifest", text)
             status, said = self.verify("arrow:set")
             self.assertEqual(status, 1, text)
@@ -223,6 +225,42 @@ class Checksums(Damage):
         self.assertEqual(self.verify("arrow:set/part-{00002..00004}.arrow")[1]["bad"], 4)
         self.fails(1, "recover", "arrow:set/part-00003.arrow", "arrow:saved", says="its CRC-32C is")
         self.ok("recover", "arrow:set/part-00003.arrow", "arrow:saved", "--checksums", "records")
+
+    def test_a_manifest_that_is_a_link_to_nowhere_is_named_and_one_that_is_missing_is_not(self):
+        for form in ("arrow", "npy", "tfrecord", "tar"):
+            self.make(form)
+            uri, name = self.OPENS[form], self.shards(form)[3]
+            os.remove(self.path("set/dataline.manifest"))
+            self.assertEqual(self.run_shell("verify", uri).status, 0, form)
+            os.symlink("nowhere", self.path("set/dataline.manifest"))
+            for each in (uri, uri.replace("set", f"set/{name}", 1)):
+                status, said = self.verify(each)
+                self.assertEqual((status, said["damaged"]), (1, ["damaged: set/dataline.manifest: is a link that leads nowhere: the files beside it are not compared"]), each)
+                self.assertEqual(self.recover(each)["lost"], said["damaged"], each)
+            shutil.rmtree(self.path("set"))
+
+    def test_bytes_behind_the_manifest_do_not_end_the_comparison_of_the_shards(self):
+        rows = self.make("arrow")
+        self.write("set/dataline.manifest", self.read("set/dataline.manifest") + b"garbage")
+        self.flip("set/part-00003.arrow", 500)
+        self.assertEqual(len(self.recover("arrow:set")["lost"]), 2)
+        self.assertEqual(self.saved(), b"".join(rows[:12] + rows[16:]))
+
+    def test_a_file_is_compared_also_where_a_link_in_another_directory_leads_to_it(self):
+        self.make("arrow")
+        os.mkdir(self.path("links"))
+        for i in range(10):
+            os.symlink(f"../set/part-{i:05}.arrow", self.path(f"links/{i}.arrow"))
+        os.symlink("links/3.arrow", self.path("twice.arrow"))
+        os.symlink("set", self.path("other"))
+        whole = ("arrow:links/3.arrow", "arrow:twice.arrow", "arrow:other/part-00003.arrow", "arrow:other", "arrow:links", "arrow:twice.arrow,links/4.arrow")
+        for uri in whole:
+            self.assertEqual(self.run_shell("verify", uri).status, 0, uri)
+        self.flip("set/part-00003.arrow", 500)
+        for uri in whole:
+            status, said = self.verify(uri)
+            self.assertEqual((status, said["bad"], len(said["damaged"])), (1, 4, 1), uri)
+            self.assertIn("CRC-32C", said["damaged"][0])
 
     def test_each_command_compares_when_it_is_told_to(self):
         self.make("arrow")
@@ -525,9 +563,48 @@ class Partial(Damage):
                 self.assertTrue(os.path.lexists(path))
                 self.assertEqual(self.read("mine"), b"mine")
 
+    def test_a_file_that_no_killed_writer_can_have_left_is_kept_and_named(self):
+        for name in ("part-00002.arrow", "part-00099.arrow", "part-00002.arrow.new0", "part-00000.arrow.new0", "part-1.arrow", "part-000007.arrow", "mine.arrow"):
+            self.half()
+            self.write("set.partial/part-00001.arrow", "left")
+            self.write(f"set.partial/{name}", "mine")
+            before = {each: self.read(f"set.partial/{each}") for each in os.listdir(self.path("set.partial"))}
+            self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: dataline\.manifest beside it lists 1 shard, not this file")
+            self.assertEqual({each: self.read(f"set.partial/{each}") for each in os.listdir(self.path("set.partial"))}, before)
+
+    def test_a_file_with_a_second_name_is_kept(self):
+        for name in ("dataline.manifest", "part-00000.arrow", "part-00001.arrow", "part-00001.arrow.new0"):
+            self.half()
+            path = self.path(f"set.partial/{name}")
+            if not os.path.exists(path):
+                self.write(f"set.partial/{name}", "mine")
+            os.link(path, self.path("second"))
+            before = self.read("second")
+            self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: has other names too")
+            self.assertEqual((self.read("second"), os.stat(path).st_nlink), (before, 2))
+            os.remove(self.path("second"))
+
+    def test_text_behind_the_last_line_of_a_manifest_is_kept(self):
+        self.ok("convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4")
+        os.rename(self.path("set"), self.path("set.partial"))
+        text = self.read("set.partial/dataline.manifest") + b"mine"
+        self.write("set.partial/dataline.manifest", text)
+        self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says="4 bytes from offset .* follow its last line")
+        self.assertEqual(self.read("set.partial/dataline.manifest"), text)
+
+    def test_later_shards_that_the_manifest_lists_are_written_again(self):
+        self.ok("convert", "idx:images", "arrow:whole", "--shard-bytes", "1", "--batch-size", "2")
+        shutil.copytree(self.path("whole"), self.path("set.partial"))
+        lines = self.read("set.partial/dataline.manifest").splitlines(keepends=True)
+        self.write("set.partial/dataline.manifest", b"".join(lines[:4]) + lines[4][:20])
+        self.flip("set.partial/part-00001.arrow", 100)
+        self.ok("convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "2", "--quiet")
+        for name in os.listdir(self.path("whole")):
+            self.assertEqual(self.read(f"set/{name}"), self.read(f"whole/{name}"), name)
+
     def test_only_names_that_the_writer_uses_are_removed(self):
         self.half()
-        mine = ["part-1.arrow", "part-000007.arrow", "part-00001.arrow.news", "part-00001.arrow.new01", "part-00001.arrow.bak", "part-x.arrow.new0", "part-00001.tar"]
+        mine = ["part-00001.arrow.news", "part-00001.arrow.new01", "part-00001.arrow.bak", "part-x.arrow.new0", "part-00001.tar"]
         for name in (*mine, "part-00001.arrow", "part-00001.arrow.new0"):
             self.write(f"set.partial/{name}", "mine")
         self.ok("convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", "--quiet")

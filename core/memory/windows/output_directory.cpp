@@ -94,9 +94,17 @@ Result<std::vector<std::string>> OutputDirectory::names() const {
   return out;
 }
 
-Result<bool> OutputDirectory::is_plain_file(const std::string& name) const {
+Result<OutputDirectory::Kind> OutputDirectory::kind_of(const std::string& name) const {
+  constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
   DL_ASSIGN_OR_RETURN(const DWORD attributes, attributes_of(path_of(name)));
-  return (attributes & kKindAttributes) == 0;
+  if ((attributes & kKindAttributes) != 0) return Kind::kOther;
+  DL_ASSIGN_OR_RETURN(const Descriptor file,
+                      open_handle(path_of(name), FILE_READ_ATTRIBUTES, kShareAll, OPEN_EXISTING,
+                                  FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT));
+  BY_HANDLE_FILE_INFORMATION found;
+  if (GetFileInformationByHandle(windows::handle_of(file.get()), &found) == 0)
+    return last_error(path_of(name));
+  return found.nNumberOfLinks > 1 ? Kind::kShared : Kind::kFile;
 }
 
 Status OutputDirectory::remove(const std::string& name) const {
