@@ -98,9 +98,9 @@ std::vector<std::string> Progress::warnings() {
 
 bool Progress::keep(std::string_view warning) {
   const std::lock_guard lock(mutex_);
-  if (std::find(warnings_.begin(), warnings_.end(), warning) != warnings_.end()) return false;
-  warnings_.emplace_back(warning);
-  return true;
+  const auto [at, added] = kept_.emplace(warning);
+  if (added) warnings_.push_back(*at);
+  return added;
 }
 
 void Progress::write_log(void* context, int32_t level, const char* message, size_t length) {

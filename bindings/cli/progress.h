@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "bindings/cli/live_line.h"
@@ -47,8 +48,9 @@ class Progress {
 
   const bool live_;
   std::mutex mutex_;
-  bool prints_losses_ = true;  // set before a dataset is opened
-  std::vector<std::string> warnings_;
+  bool prints_losses_ = true;          // set before a dataset is opened
+  std::vector<std::string> warnings_;  // in the order in which they came
+  std::unordered_set<std::string> kept_;
   std::chrono::steady_clock::time_point last_{};
   dl_log log_{};
 };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/open_files.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "core/source/composed/parts.h"
 
 namespace dataline {
 
@@ -30,8 +33,44 @@ Result<SourceRef> OpenFiles::open(const Files& files) {
         .in(concat("none of ", file_count_, " files can be opened, the first because of"));
   }
   losses_.fill_places(parts);
+  if (context_.bad_files == BadFiles::kSkip) leave_out_others(parts);
   Result<SourceRef> all = concat_sources(std::move(parts));
   return all.is_ok() ? std::move(all) : Result<SourceRef>(explain_mismatch(all.take_status()));
+}
+
+// Of files with different fields or classes, those stay that most have; the first ones, where as many have others.
+void OpenFiles::leave_out_others(std::vector<Part>& parts) {
+  const auto check_alike = [](const std::vector<Part>& some, const std::string& what) {
+    Status fields = check_fields(some, what);
+    return fields.is_ok() ? check_classes(some, what) : fields;
+  };
+  if (check_alike(parts, uri_.text).is_ok()) return;
+  struct Group {
+    size_t first, count;
+  };
+  std::vector<Group> groups;
+  std::vector<size_t> group_of(parts.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return check_alike({parts[group.first], parts[i]}, uri_.text).is_ok();
+    });
+    group_of[i] = static_cast<size_t>(same - groups.begin());
+    if (same == groups.end()) groups.push_back({i, 0});
+    ++groups[group_of[i]].count;
+  }
+  const auto most = std::max_element(groups.begin(), groups.end(),
+                                     [](const Group& a, const Group& b) { return a.count < b.count; });
+  const Part kept = parts[most->first];
+  std::vector<Part> rest;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (group_of[i] == static_cast<size_t>(most - groups.begin())) {
+      rest.push_back(std::move(parts[i]));
+    } else {
+      const std::string path = parts[i].path;
+      losses_.leave_out(explain_mismatch(check_alike({kept, std::move(parts[i])}, path)));
+    }
+  }
+  parts = std::move(rest);
 }
 
 Status OpenFiles::open_file(const std::string& path, std::vector<Part>& parts) {

@@ -30,6 +30,7 @@ class OpenFiles {
  private:
   Status before_file() const;
   Status open_file(const std::string& path, std::vector<Part>& parts);
+  void leave_out_others(std::vector<Part>& parts);
   FileCheck checks_of(const std::string& path);
   Status note_finding(const Status& finding);
   bool may_leave_out(const Status& status) const {

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import random
 import shutil
 import struct
 import tarfile
@@ -384,6 +385,82 @@ class Tars(Damage):
         self.assertEqual((said["samples"], len(said["lost"])), (20, 1))
         self.assertEqual(self.labels(), list(range(20)))
 
+    FORMS = ((tarfile.USTAR_FORMAT, "{:03}.dat"), (tarfile.GNU_FORMAT, "d" * 120 + "/{:03}.dat"), (tarfile.PAX_FORMAT, "d" * 120 + "/{:03}.dat"),
+             (tarfile.PAX_FORMAT, "{:03}.dat"))
+
+    def archive(self, form, name, sizes):
+        """An archive of members of one file each, and of each: its first and last byte with all headers, its key, its data."""
+        out, data = io.BytesIO(), [random.Random(size + i).randbytes(size) for i, size in enumerate(sizes)]
+        with tarfile.open(fileobj=out, mode="w", format=form) as tar:
+            for i, each in enumerate(data):
+                info = tarfile.TarInfo(name.format(i))
+                info.size, info.mtime = len(each), 1.5
+                tar.addfile(info, io.BytesIO(each))
+        with tarfile.open(fileobj=io.BytesIO(out.getvalue())) as tar:
+            members = [(member.offset, member.offset_data, member.offset_data + -(-member.size // 512) * 512, member.name[:-4].encode()) for member in tar]
+        return out.getvalue(), [(*member, each) for member, each in zip(members, data)]
+
+    def check_saved(self, data, members, why, others=None):
+        """Exactly these are saved, or some of the others too, as they were; and something is listed as lost."""
+        self.write("a.tar", data)
+        said = self.recover("tar:a.tar")
+        if others:
+            saved = self.saved("key")
+            found = [member for member in others if member[3] in saved]
+            self.assertLessEqual({key for *_, key, _ in members}, {key for *_, key, _ in found}, why)
+            members = found
+        self.assertEqual(self.saved("key"), b"".join(key for *_, key, _ in members), why)
+        self.assertEqual(self.saved("dat"), b"".join(each for *_, each in members), why)
+        self.assertGreaterEqual(len(said["lost"]), 1, why)
+        return said["lost"]
+
+    def test_a_member_with_a_hole_is_left_out_and_those_behind_it_are_saved(self):
+        for form, name in self.FORMS:
+            whole, members = self.archive(form, name, (540, 2700, 1300, 100, 5000, 600, 1024, 700, 540, 900))
+            places = ((1, "data"), (2, "inside"), (4, "inside"), (4, "name"), (6, "data"), (6, "inside"))
+            for h, hole in enumerate((512, 1024, 1536, 2560, 7, 100, 300, 513, 1000, 2049)):
+                for first, place in places[h % 2::2]:
+                    start, data_start, _, _, _ = members[first]
+                    at = {"data": data_start, "inside": data_start + 413, "name": start + 30}[place]
+                    if any(at + hole <= member[0] < members[first][2] + hole for member in members) is False and any(
+                            member[0] == members[first][2] + hole for member in members) and place != "name":
+                        continue  # the rest of another member's data in its place, and nothing shows it
+                    kept = [member for member in members if member[2] <= at or member[0] >= at + hole]
+                    # A member that lost no more than the time in its pax header is whole too.
+                    self.check_saved(whole[:at] + whole[at + hole:], kept, (form, name[-20:], hole, first, place), members if form == tarfile.PAX_FORMAT else None)
+
+    def test_a_hole_is_listed_by_the_name_the_offset_and_the_bytes_of_its_member(self):
+        whole, members = self.archive(tarfile.USTAR_FORMAT, "{:03}.dat", (540,) * 6)
+        lost = self.check_saved(whole[:1024] + whole[1536:], members[1:], "")
+        self.assertEqual(lost, ["damaged: a.tar: 1024 bytes from offset 0 on are left out: "
+                                "a.tar: offset 0: member '000.dat' of 540 bytes is cut: its data holds another header, at offset 1024"])
+
+    def test_bytes_that_are_added_anywhere_cost_the_member_that_they_are_in(self):
+        for form, name in self.FORMS:
+            whole, members = self.archive(form, name, (540, 2700, 1300, 100, 5000, 600, 1000, 700))
+            for count in (1, 3, 511, 700, 512, 1024):
+                added = b"\xa5" * count
+                for first, at in ((1, 77), (2, 1299), (4, 2048), (5, 0)):
+                    at += members[first][1]
+                    kept = [member for i, member in enumerate(members) if i != first]
+                    self.check_saved(whole[:at] + added + whole[at:], kept, (form, name[-20:], count, first))
+
+    def test_an_archive_in_an_archive_is_a_member_whatever_follows_it(self):
+        inner, _ = self.archive(tarfile.USTAR_FORMAT, "{:03}.dat", (540, 700))
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w") as tar:
+            for name, data in (("a.tar", inner), ("b.tar", b"x" * 900), ("c.tar", b"y" * 800), ("d.tar", inner)):
+                info = tarfile.TarInfo(name)
+                info.size = len(data)
+                tar.addfile(info, io.BytesIO(data))
+        whole = bytearray(out.getvalue())
+        at = len(inner) + 512
+        whole[at:at + 200] = b"\xa5" * 200  # the header of b.tar
+        self.write("a.tar", bytes(whole))
+        self.assertEqual(len(self.recover("tar:a.tar")["lost"]), 1)
+        self.assertEqual(self.saved("key"), b"acd")
+        self.assertEqual(self.saved("tar"), inner + b"y" * 800 + inner)
+
     def test_a_member_whose_long_name_is_lost_is_not_saved_under_another(self):
         for form in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):
             whole = self.make(name="d" * 120 + "/{:03}.{}", form=form)
@@ -418,6 +495,29 @@ class Texts(Damage):
             self.assertEqual(said["lost"], [f"damaged: a.jsonl: cut: {end - start} bytes from offset {start} on are left out"])
         self.assertEqual(self.saved("x"), struct.pack("<49q", *[json.loads(line)["x"] for line in self.LINES[:49]]))
 
+    def test_blank_lines_of_a_jsonl_are_skipped_and_count_in_the_numbers_of_lines(self):
+        for blank in ("\n", "  \t \n", "\r\n", " \r\n", "\n\n\n", " " * 250 + "\n"):
+            text = blank + "".join(line + (blank if i % 3 == 0 else "") for i, line in enumerate(self.LINES)) + blank + "  "
+            rows = [json.loads(line)["x"] for line in text.splitlines() if line.strip()]
+            self.write("a.jsonl", text)
+            self.assertEqual(self.ok("cat", "jsonl:a.jsonl", "--field", "x"), struct.pack("<50q", *rows), repr(blank))
+            self.assertEqual(self.recover("jsonl:a.jsonl")["lost"], [])
+            self.assertEqual(self.verify("jsonl:a.jsonl")[0], 0)
+            bad = text.replace('"x": 7,', '"x" 7,')
+            number = next(i for i, line in enumerate(bad.split("\n"), 1) if '"x" 7,' in line)
+            self.write("a.jsonl", bad)
+            said = self.verify("jsonl:a.jsonl")[1]
+            self.assertEqual([each["index"] for each in said["bad_samples"]], [7])
+            self.assertIn(f"line {number}: byte", said["bad_samples"][0]["message"])
+
+    def test_a_damaged_first_line_does_not_refuse_a_jsonl(self):
+        for first in ("{\"x\": 0, \"t\": \"te", "garbage", "\x00\x01", "[1]"):
+            self.write("a.jsonl", first + "\n" + "".join(self.LINES[1:]))
+            self.fails(1, "cat", "jsonl:a.jsonl", says="line 1")
+            said = self.recover("jsonl:a.jsonl")
+            self.assertEqual((said["samples"], said["bad"]), (49, 1), first)
+            self.assertEqual(self.saved("x"), struct.pack("<49q", *range(1, 50)))
+
     def test_a_whole_jsonl_loses_nothing(self):
         self.write("a.jsonl", "".join(self.LINES))
         self.assertEqual(self.recover("jsonl:a.jsonl")["lost"], [])
@@ -442,6 +542,73 @@ class Texts(Damage):
         self.write("a.csv", "x,y\n1,123\n2,123")
         self.assertEqual(self.recover("csv:a.csv")["samples"], 1)
         self.assertEqual(self.saved("y"), struct.pack("<q", 123))
+
+
+class OtherFields(Damage):
+    """One file of several with other fields, shapes or names than the others."""
+
+    def test_a_file_with_other_fields_is_left_out(self):
+        os.mkdir(self.path("cd"))
+        for odd in range(4):
+            for i in range(4):
+                self.write(f"cd/{i}.csv", "a,b\n1,2\n" if i == odd else f"a\n{i}\n")
+            self.fails(1, "info", "csv:cd", says="cd/")
+            said = self.recover("csv:cd")
+            self.assertEqual(len(said["lost"]), 1, said)
+            self.assertRegex(said["lost"][0], rf"^left out: cd/{odd}\.csv: ")
+            self.assertEqual(self.saved(), struct.pack("<3q", *[i for i in range(4) if i != odd]))
+
+    def test_a_file_with_another_shape_or_dtype_is_left_out(self):
+        os.mkdir(self.path("nd"))
+        for dtype, shape in (("<i8", (2, 3)), ("<i4", (2, 2)), ("<i8", (2,))):
+            for i in range(3):
+                self.npy(f"nd/{i}.npy", "<i8", (2, 2), struct.pack("<4q", *range(4 * i, 4 * i + 4)))
+            size = int(dtype[2]) * (shape[0] * (shape[1] if len(shape) > 1 else 1))
+            self.npy("nd/1.npy", dtype, shape, bytes(size))
+            said = self.recover("npy:nd")
+            self.assertRegex(said["lost"][0], r"^left out: nd/1\.npy: ")
+            self.assertEqual(self.saved(), struct.pack("<8q", *range(4), *range(8, 12)))
+
+    def test_a_line_of_a_list_whose_file_is_missing_is_left_out(self):
+        os.mkdir(self.path("fd"))
+        for name in ("a", "c", "d"):
+            self.write(f"fd/{name}.jpg", name)
+        for text, name in (("path,label\na.jpg,x\nb.jpg,y\nc.jpg,z\nd.jpg,x\n", "l.csv"),
+                           ("".join(json.dumps({"path": f"{p}.jpg", "label": label}) + "\n" for p, label in ("ax", "by", "cz", "dx")), "l.jsonl")):
+            self.write(name, text)
+            self.fails(1, "info", f"folder:fd?labels={name}", says="b.jpg")
+            said = self.recover(f"folder:fd?labels={name}")
+            line = 3 if name == "l.csv" else 2
+            self.assertEqual(len(said["lost"]), 1, said)
+            self.assertRegex(said["lost"][0], rf"^left out: {name}: line {line}: fd/b\.jpg: no such file")
+            self.assertEqual(self.saved("image"), b"acd")
+            self.assertEqual(self.saved("label"), struct.pack("<3q", 0, 2, 0))  # as if no file were missing
+        self.write("l.csv", "b.jpg,0\n")
+        self.fails(1, "recover", "folder:fd?labels=l.csv", "arrow:none", says="none of its files can be read, .*b.jpg")
+
+
+class Ranges(Damage):
+    def test_a_range_names_files_of_each_format_of_files(self):
+        for i in range(3):
+            row = struct.pack("<2q", 2 * i, 2 * i + 1)
+            self.npy(f"a{i}.npy", "<i8", (1, 2), row)
+            self.idx(f"a{i}.idx", [row], (16,))
+            self.write(f"a{i}.raw", row)
+            self.write(f"a{i}.bin", row)
+            header = json.dumps({"x": {"dtype": "I64", "shape": [1, 2], "data_offsets": [0, 16]}}).encode()
+            self.write(f"a{i}.safetensors", struct.pack("<Q", len(header)) + header + row)
+            with zipfile.ZipFile(self.path(f"a{i}.npz"), "w", zipfile.ZIP_STORED) as archive:
+                archive.write(self.path(f"a{i}.npy"), "x.npy")
+            self.write(f"a{i}.jsonl", json.dumps({"x": [2 * i, 2 * i + 1]}) + "\n")
+            self.write(f"a{i}.csv", f"x\n{2 * i}\n{2 * i + 1}\n")
+        for uri in ("npy:a{0..2}.npy", "idx:a{0..2}.idx", "raw:a{0..2}.raw?dtype=i64&shape=2", "safetensors:a{0..2}.safetensors", "npz:a{0..2}.npz", "jsonl:a{0..2}.jsonl",
+                    "csv:a{0..2}.csv", "tokens:a{0..2}.bin?length=1&dtype=i64"):
+            got = self.ok("cat", uri, *(["--field", "x"] if uri.startswith("tokens") else []), "--quiet")
+            want = struct.pack("<6q", *range(6))
+            self.assertEqual(got[:8], want[:8], uri)
+            if not uri.startswith("tokens"):
+                self.assertEqual(got, want, uri)
+            self.fails(1, "cat", uri.replace("2}", "3}"), says="a3")
 
 
 class Arrays(Damage):

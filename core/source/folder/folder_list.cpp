@@ -9,6 +9,7 @@
 #include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/memory/file.h"
+#include "core/source/damage.h"
 #include "core/source/labels/label_number.h"
 #include "core/source/labels/label_rows.h"
 #include "core/source/names.h"
@@ -44,15 +45,13 @@ class List {
 
   Status add(const LabelRow& row) {
     DL_RETURN_IF_ERROR(check_cancelled());
-    DL_ASSIGN_OR_RETURN(std::string path, checked_path(row));
-    DL_ASSIGN_OR_RETURN(uint32_t bytes, file_bytes(row, path));
-    DL_ASSIGN_OR_RETURN(int64_t label, read_label(row));
-    Digest digest;
-    digest.add(path);
-    seen_.push_back({digest.value(), index_.count(), row.line});
-    index_.add(path, bytes);
-    index_.labels.push_back(label);
-    context_.progress->add_entries(1);
+    Status status = add_row(row);
+    const bool left_out =
+        context_.bad_files == BadFiles::kSkip && (is_damage(status) || status.code() == Code::kOutOfRange);
+    if (!left_out) return status;
+    index_.notes.push_back(concat(kLeftOut, status.text()));
+    context_.log(LogLevel::kWarning, index_.notes.back());
+    if (first_left_out_.is_ok()) first_left_out_ = std::move(status);
     return Status::ok();
   }
 
@@ -61,8 +60,10 @@ class List {
     DL_RETURN_IF_ERROR(refuse_spaces());
     number_names();
     index_.finish();
-    if (index_.count() > 0 || options_.allow_empty) return Status::ok();
-    return error(Code::kEmpty, name(), ": names no files");
+    if (index_.count() > 0) return Status::ok();
+    if (!first_left_out_.is_ok())
+      return std::move(first_left_out_).in("none of its files can be read, the first because of");
+    return options_.allow_empty ? Status::ok() : error(Code::kEmpty, name(), ": names no files");
   }
 
  private:
@@ -71,6 +72,22 @@ class List {
     int64_t index;
     int64_t line;
   };
+
+  Status add_row(const LabelRow& row) {
+    DL_ASSIGN_OR_RETURN(std::string path, checked_path(row));
+    Result<uint32_t> bytes = file_bytes(row, path);
+    // Also where the file is missing: it may be the only one of a class, and classes are numbered in the order of their names.
+    Result<int64_t> label = read_label(row);
+    if (!bytes.is_ok()) return bytes.take_status();
+    if (!label.is_ok()) return label.take_status();
+    Digest digest;
+    digest.add(path);
+    seen_.push_back({digest.value(), index_.count(), row.line});
+    index_.add(path, bytes.value());
+    index_.labels.push_back(label.value());
+    context_.progress->add_entries(1);
+    return Status::ok();
+  }
 
   const std::string& name() const { return options_.label_file; }
 
@@ -224,6 +241,7 @@ class List {
   std::pmr::map<std::pmr::string, Name, std::less<>> names_;
   bool real_names_ = false;      // some name does not look like a number
   std::optional<bool> numbers_;  // decided by the first row
+  Status first_left_out_;        // bad_files=skip
 };
 
 }  // namespace

@@ -152,6 +152,7 @@ constinit const Format kIdxFormat{
     .doc = "IDX arrays, the format of MNIST, plain or gzipped. Field: data",
     .keys = kIdxKeys,
     .configure = configure_idx,
+    .ranges = true,
     .is_member = is_member,
     .members = "*-ubyte, *.idx, or by content",
     .sniff = sniff_idx,

@@ -3,9 +3,10 @@
 // Where lines end is found once, at open, as fast as the file is read; a line is parsed when its sample is delivered, so a
 // line that is no JSON is a bad sample and no more.
 //
-// Read: LF and CRLF, a byte order mark, a last line without its end, blank lines at the end of the file.
+// Read: LF and CRLF, a byte order mark, a last line without its end. Blank lines are skipped: those of at most kMaxBlankLine bytes, of
+// spaces, tabs and line ends alone.
 // Threads: immutable after open; every function may be called from several workers at once.
-// Memory: 4 bytes a line (SortedTable).
+// Memory: 4 bytes a line (SortedTable), 32 more for one that follows blank lines.
 // Source: jsonlines.org
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,15 +15,33 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/source/jsonl/json_row.h"
 #include "core/source/text_records.h"
 
 namespace dataline {
 
+constexpr int64_t kMaxBlankLine = 256;  // bytes: a longer one is not looked at, and is a bad sample
+
+// The blank lines of a file, as they count in the numbers of the others.
+class BlankLines {
+ public:
+  // Before record `index`; ascending.
+  void add(int64_t index, int64_t lines);
+  int64_t line_of(int64_t index) const;  // of a record, from 1
+
+ private:
+  struct Run {
+    int64_t record, lines;  // lines: up to here, in all
+  };
+  std::vector<Run> runs_;
+};
+
 // Where the lines of a file are.
 struct JsonLines {
   RecordEnds lines;     // with their ends; the first begins after a byte order mark
+  BlankLines blanks;    // which are gaps between them
   int64_t longest = 0;  // bytes
 };
 
@@ -33,7 +52,7 @@ inline std::string_view without_line_end(std::string_view line) {
   return line;
 }
 
-// kCorrupt: a blank line among others. kCancelled.
+// kCancelled.
 Result<JsonLines> find_json_lines(const MappedFile& file, const OpenContext& context);
 
 class JsonlFile final : public TextRecords {
@@ -48,6 +67,7 @@ class JsonlFile final : public TextRecords {
                      std::span<ValueCell> cells) const override;
 
   const JsonRowPlan plan_;
+  const BlankLines blanks_;
 };
 
 }  // namespace dataline

@@ -1,5 +1,6 @@
 // The format `jsonl`: its keys, and opening.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@ namespace dataline {
 namespace {
 
 constexpr int64_t kMaxFirstLine = int64_t{64} << 20;  // is copied, to infer the fields from it
+constexpr int64_t kMostTried = 1000;                  // lines of a damaged file, to infer the fields from one
 
 struct JsonlOptions {
   std::vector<TextField> fields;  // empty: inferred
@@ -32,27 +34,43 @@ Result<std::string> line_text(const MappedFile& file, const FileExtent& line) {
   return text;
 }
 
-Result<std::vector<TextField>> infer_fields(const MappedFile& file, const JsonLines& lines,
-                                            SourceInfo& info) {
-  constexpr std::string_view kDeclare = "declare the fields, as in fields=text:text,label:i64";
-  if (lines.lines.count() == 0)
-    return error(Code::kEmpty, file.path(), ": no lines to infer fields from; ", kDeclare);
-  const FileExtent first = lines.lines.extent(0);
-  if (first.bytes > kMaxFirstLine) {
-    return line_error(Code::kTooLarge, file.path(), 1, "has ", first.bytes,
+constexpr std::string_view kDeclare = "declare the fields, as in fields=text:text,label:i64";
+
+Result<InferredJson> infer_from(const MappedFile& file, const JsonLines& lines, int64_t record) {
+  const FileExtent extent = lines.lines.extent(record);
+  const int64_t line = lines.blanks.line_of(record);
+  if (extent.bytes > kMaxFirstLine) {
+    return line_error(Code::kTooLarge, file.path(), line, "has ", extent.bytes,
                       " bytes: fields are inferred from at most ", kMaxFirstLine, "; ", kDeclare);
   }
-  DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, first));
-  DL_ASSIGN_OR_RETURN(InferredJson found, infer_json_fields(JsonReader(file.path(), 1, without_line_end(text),
-                                                                       "the line's end")));
-  if (found.fields.empty()) {
-    return error(Code::kUnsupported, file.path(), ": line 1: no string, number or array of numbers in it; ",
-                 kDeclare);
+  DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, extent));
+  return infer_json_fields(JsonReader(file.path(), line, without_line_end(text), "the line's end"));
+}
+
+// `damaged`: from the first line that is JSON, not from the first one.
+Result<std::vector<TextField>> infer_fields(const MappedFile& file, const JsonLines& lines, bool damaged,
+                                            SourceInfo& info) {
+  if (lines.lines.count() == 0)
+    return error(Code::kEmpty, file.path(), ": no lines to infer fields from; ", kDeclare);
+  int64_t record = 0;
+  Result<InferredJson> first = infer_from(file, lines, 0);
+  const int64_t tried = damaged ? std::min(kMostTried, lines.lines.count()) : 1;
+  for (int64_t i = 1; i < tried && !first.is_ok() && first.status().code() == Code::kCorrupt; ++i) {
+    Result<InferredJson> other = infer_from(file, lines, i);
+    if (!other.is_ok()) continue;
+    first = std::move(other);
+    record = i;
   }
-  info.notes.push_back(concat("fields inferred from line 1: fields=", text_of_fields(found.fields)));
+  DL_ASSIGN_OR_RETURN(InferredJson found, std::move(first));
+  const int64_t line = lines.blanks.line_of(record);
+  if (found.fields.empty()) {
+    return line_error(Code::kUnsupported, file.path(), line, "no string, number or array of numbers in it; ",
+                      kDeclare);
+  }
+  info.notes.push_back(concat("fields inferred from line ", line, ": fields=", text_of_fields(found.fields)));
   std::string left_out;
   for (const std::string& name : found.left_out) left_out += (left_out.empty() ? "" : ", ") + name;
-  if (!left_out.empty()) info.notes.push_back(concat("left out of line 1: ", left_out));
+  if (!left_out.empty()) info.notes.push_back(concat("left out of line ", line, ": ", left_out));
   return std::move(found.fields);
 }
 
@@ -64,9 +82,9 @@ Status check_last_line(const MappedFile& file, const JsonLines& lines) {
   if (line.bytes > kMaxFirstLine) return Status::ok();
   DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, line));
   if (text.ends_with('\n')) return Status::ok();
-  JsonReader json(file.path(), last + 1, text, "the line's end");
+  JsonReader json(file.path(), lines.blanks.line_of(last), text, "the line's end");
   if (json.skip_value().is_ok() && json.at_end()) return Status::ok();
-  return error(Code::kTruncated, file.path(), ": offset ", line.offset, ": line ", last + 1,
+  return error(Code::kTruncated, file.path(), ": offset ", line.offset, ": line ", lines.blanks.line_of(last),
                ", the last, ends within its object, after ", text.size(), " bytes");
 }
 
@@ -82,7 +100,7 @@ Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& pat
   DL_RETURN_IF_ERROR(check_last_line(file, lines));
   std::vector<TextField> fields = options.fields;
   if (fields.empty()) {
-    DL_ASSIGN_OR_RETURN(fields, infer_fields(file, lines, info));
+    DL_ASSIGN_OR_RETURN(fields, infer_fields(file, lines, options.cut, info));
   }
   for (const TextField& each : fields) {
     if (options.fill) DL_RETURN_IF_ERROR(check_fill(*options.fill, each.field));

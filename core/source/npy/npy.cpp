@@ -84,6 +84,7 @@ constinit const Format kNpyFormat{
     .doc = "NumPy arrays, one sample per index of the first axis. Field: data",
     .keys = kNpyKeys,
     .configure = configure_npy,
+    .ranges = true,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return has_suffix(name, kNpySuffixes); },
     .members = "*.npy",

@@ -277,6 +277,7 @@ constinit const Format kNpzFormat{
         "Fields: one for each array",
     .keys = kNpzKeys,
     .configure = configure_npz,
+    .ranges = true,
     .check_sums = check_npz_sums,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return has_suffix(name, kNpzSuffixes); },

@@ -11,7 +11,7 @@ namespace {
 constexpr int kWordShift = 6;
 constexpr int64_t kWordMask = 63;
 
-size_t word_of(int64_t number) { return static_cast<size_t>(number >> kWordShift); }
+size_t word_index(int64_t number) { return static_cast<size_t>(number >> kWordShift); }
 uint64_t bit_of(int64_t number) { return uint64_t{1} << (number & kWordMask); }
 
 constexpr int kDocumentBits = 16;  // of a window
@@ -28,14 +28,14 @@ NumberSet::NumberSet(int64_t bound) {
 
 void NumberSet::insert(int64_t number) {
   for (std::vector<uint64_t>& level : levels_) {
-    level[word_of(number)] |= bit_of(number);
+    level[word_index(number)] |= bit_of(number);
     number >>= kWordShift;
   }
 }
 
 void NumberSet::erase(int64_t number) {
   for (std::vector<uint64_t>& level : levels_) {
-    if ((level[word_of(number)] &= ~bit_of(number)) != 0) return;
+    if ((level[word_index(number)] &= ~bit_of(number)) != 0) return;
     number >>= kWordShift;
   }
 }
@@ -43,8 +43,8 @@ void NumberSet::erase(int64_t number) {
 // Up to the first level that has one at or after the number, then down to the smallest below it.
 int64_t NumberSet::next(int64_t number) const {
   for (size_t level = 0; level < levels_.size(); ++level) {
-    if (word_of(number) >= levels_[level].size()) return -1;
-    const uint64_t after = levels_[level][word_of(number)] & (~uint64_t{0} << (number & kWordMask));
+    if (word_index(number) >= levels_[level].size()) return -1;
+    const uint64_t after = levels_[level][word_index(number)] & (~uint64_t{0} << (number & kWordMask));
     if (after == 0) {
       number = (number >> kWordShift) + 1;
       continue;

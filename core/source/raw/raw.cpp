@@ -199,6 +199,7 @@ constinit const Format kRawFormat{
         "Field: data, or those of the key `fields`",
     .keys = kRawKeys,
     .configure = configure_raw,
+    .ranges = true,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return has_suffix(name, kRawSuffixes); },
     .members = "*.bin, *.raw, *.dat, *.data, or a dtype as in *.u8; name other files: raw:a.img,b.img",

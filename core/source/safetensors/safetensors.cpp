@@ -77,6 +77,7 @@ constinit const Format kSafetensorsFormat{
         "Fields: one for each tensor",
     .keys = kSafetensorsKeys,
     .configure = configure_safetensors,
+    .ranges = true,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return has_suffix(name, kSafetensorsSuffixes); },
     .members = "*.safetensors",

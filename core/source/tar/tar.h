@@ -32,19 +32,20 @@ constexpr size_t kMaxTarFields = 64;
 struct TarOptions {
   bool label_u8 = false;  // labels as u8, else i64
   TarEnd end = TarEnd::kRequired;
-  bool skip_damage = false;              // up to the next header
+  bool skip_damage = false;              // up to the next header (TarMembers)
   std::string image = {};                // the only extension that is `image`; empty: jpg, jpeg, png, webp
   std::vector<std::string> fields = {};  // the fields to read, in this order; empty: all
 };
 
 // Where a member's bytes are, as two 48-bit numbers, so that two fields and a key take 40 bytes per sample.
 struct TarExtent {
-  uint32_t block_low = UINT32_MAX, bytes_low = 0;
-  uint16_t block_high = UINT16_MAX, bytes_high = 0;
+  uint32_t offset_low = UINT32_MAX, bytes_low = 0;
+  uint16_t offset_high = UINT16_MAX, bytes_high = 0;
 
-  static TarExtent of(int64_t offset, int64_t bytes);  // offset: a multiple of 512
-  bool present() const { return block_low != UINT32_MAX || block_high != UINT16_MAX; }
-  int64_t offset() const { return (int64_t{block_high} << 32 | block_low) * 512; }
+  static constexpr int64_t kEnd = (int64_t{1} << 48) - 1;  // offset and bytes are below
+  static TarExtent of(int64_t offset, int64_t bytes);
+  bool present() const { return offset_low != UINT32_MAX || offset_high != UINT16_MAX; }
+  int64_t offset() const { return int64_t{offset_high} << 32 | offset_low; }
   int64_t bytes() const { return int64_t{bytes_high} << 32 | bytes_low; }
 };
 static_assert(sizeof(TarExtent) == 12);

@@ -18,7 +18,8 @@ constexpr KeySpec kTarEnd{
 constexpr KeySpec kDamagedHeader{
     "damage", "error|skip", "error",
     "what to do where a header is expected and there is none; skip: what lies before "
-    "the next block that is a header is left out"};
+    "the next header, at any byte, is left out, and so are members that lost or gained bytes; all data is "
+    "read for that"};
 constexpr KeySpec kTarKeys[] = {
     kLabelDtypeKey,
     {"fields", "NAMES", "", "the fields to read, as in image,label; default: those of most samples"},

@@ -205,8 +205,6 @@ bool is_zero_block(const std::byte* block) {
   return block[0] == std::byte{0} && std::memcmp(block, block + 1, kTarBlockBytes - 1) == 0;
 }
 
-bool has_tar_magic(const std::byte* block) { return text_of(block, kTarMagic).starts_with("ustar"); }
-
 int64_t pax_records_bytes(std::string_view text) {
   size_t bytes = 0;
   while (const std::optional<PaxRecord> record = first_record(text.substr(bytes))) bytes += record->bytes;

@@ -35,8 +35,8 @@ int field_rank(std::string_view name) { return name == "image" ? 0 : name == "la
 }  // namespace
 
 TarExtent TarExtent::of(int64_t offset, int64_t bytes) {
-  const auto block = static_cast<uint64_t>(offset) / 512, size = static_cast<uint64_t>(bytes);
-  return {static_cast<uint32_t>(block), static_cast<uint32_t>(size), static_cast<uint16_t>(block >> 32),
+  const auto at = static_cast<uint64_t>(offset), size = static_cast<uint64_t>(bytes);
+  return {static_cast<uint32_t>(at), static_cast<uint32_t>(size), static_cast<uint16_t>(at >> 32),
           static_cast<uint16_t>(size >> 32)};
 }
 
@@ -65,7 +65,8 @@ class TarIndexBuilder {
     context_.progress->expect_bytes(file_.bytes());
     TarMembers members(file_, options_.end, options_.skip_damage);
     for (TarMember member;;) {
-      if (members_++ % kMembersPerCheck == 0) DL_RETURN_IF_ERROR(check_in(members.offset()));
+      if (members_++ % kMembersPerCheck == 0 || options_.skip_damage)
+        DL_RETURN_IF_ERROR(check_in(members.offset()));
       DL_ASSIGN_OR_RETURN(bool found, members.next(member));
       if (!found) break;
       if (!member.directory) DL_RETURN_IF_ERROR(add(member));
@@ -142,8 +143,8 @@ class TarIndexBuilder {
     field.last_sample = sample;
     ++field.samples;
     field.field.max_bytes = std::max(field.field.max_bytes, member.bytes);
-    if (member.data_offset / 512 >= int64_t{1} << 48 || member.bytes >= int64_t{1} << 48) {
-      return refuse(Code::kTooLarge, member, "lies beyond 2^48 blocks or bytes");
+    if (member.data_offset >= TarExtent::kEnd || member.bytes >= TarExtent::kEnd) {
+      return refuse(Code::kTooLarge, member, "lies beyond 2^48 bytes");
     }
     seen_.push_back({TarExtent::of(member.data_offset, member.bytes), static_cast<uint32_t>(f)});
     last_field_ = f;

@@ -9,7 +9,6 @@
 namespace dataline {
 namespace {
 
-bool is_extension(char type) { return type == 'x' || type == 'g' || type == 'L' || type == 'K'; }
 bool is_regular(char type) { return type == '0' || type == '\0' || type == '7'; }
 
 struct RefusedType {
@@ -35,69 +34,6 @@ constexpr RefusedType kRefused[] = {
 
 }  // namespace
 
-Result<bool> TarMembers::next(TarMember& member) {
-  for (;;) {
-    const int64_t before = offset_;
-    Result<bool> found = next_whole(member);
-    if (found.is_ok()) return found;
-    const Code code = found.status().code();
-    if (code == Code::kTruncated && end_ == TarEnd::kCut && before != 0) {
-      offset_ = before;
-      cut_ = true;
-      return false;
-    }
-    if (!skips_ || code != Code::kCorrupt) return found;
-    DL_ASSIGN_OR_RETURN(const bool more, skip_to_header(before, found.take_status()));
-    if (!more) return false;
-  }
-}
-
-// Whether what is lost from `from` on may have said a name or a size of the member whose header is at `found`: a pax header or a long
-// name right before it, whose own header or text is damaged.
-Result<bool> TarMembers::may_be_extended(int64_t from, int64_t found, const TarHeader& header) {
-  const int64_t bytes = found - from - kTarBlockBytes;
-  if (bytes <= 0 || bytes > kMaxTarExtensionBytes) return false;
-  const std::string name(header.name);  // the views are gone with the window's next look
-  DL_ASSIGN_OR_RETURN(const std::byte* const lost, window_.at(from, kTarBlockBytes));
-  if (const Result<TarHeader> read = parse_tar_header(file_.path(), from, lost); read.is_ok())
-    return is_extension(read.value().type) && round_up(read.value().bytes, kTarBlockBytes) == bytes;
-  DL_ASSIGN_OR_RETURN(const std::byte* const data, window_.at(from + kTarBlockBytes, bytes));
-  const std::string_view text(reinterpret_cast<const char*>(data), static_cast<size_t>(bytes));
-  constexpr size_t kNameBytes = 100;
-  if (name.size() >= kNameBytes && text.starts_with(name)) return true;
-  const int64_t records = pax_records_bytes(text);
-  return records > 0 && round_up(records, kTarBlockBytes) == bytes;
-}
-
-// To the next header behind `from`; false: there is none. As given, where the archive has none at all.
-Result<bool> TarMembers::skip_to_header(int64_t from, Status cause) {
-  const bool first = from == 0;
-  int64_t at = from + kTarBlockBytes;
-  bool found = false;
-  while (!found && extent_fits(at, kTarBlockBytes, file_.bytes())) {
-    DL_ASSIGN_OR_RETURN(const std::byte* const block, window_.at(at, kTarBlockBytes));
-    std::optional<TarHeader> header;
-    if (has_tar_magic(block)) {
-      if (Result<TarHeader> parsed = parse_tar_header(file_.path(), at, block); parsed.is_ok())
-        header = parsed.value();
-    }
-    if (!header) {
-      at += kTarBlockBytes;
-      continue;
-    }
-    const int64_t bytes = header->bytes;
-    DL_ASSIGN_OR_RETURN(const bool doubtful, may_be_extended(from, at, *header));
-    found = !doubtful;
-    const std::optional<int64_t> end = checked_add(at + kTarBlockBytes, bytes);
-    if (doubtful) at = end && *end < file_.bytes() ? round_up(*end, kTarBlockBytes) : file_.bytes();
-  }
-  if (!found && first) return cause;
-  if (!found) at = file_.bytes();
-  losses_.push_back({from, at - from, std::move(cause)});
-  offset_ = at;
-  return found;
-}
-
 Result<bool> TarMembers::next_whole(TarMember& member) {
   long_name_.reset();
   pax_path_.reset();
@@ -107,7 +43,7 @@ Result<bool> TarMembers::next_whole(TarMember& member) {
     TarHeader header;
     DL_ASSIGN_OR_RETURN(bool found, read_header(header));
     if (!found) return false;
-    if (!is_extension(header.type)) {
+    if (!is_tar_extension(header.type)) {
       DL_RETURN_IF_ERROR(finish(header, member));
       return true;
     }

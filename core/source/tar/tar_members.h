@@ -5,7 +5,7 @@
 // archives, unknown member types (kUnsupported); anything that Python's tarfile and GNU tar read differently.
 // Sources: POSIX.1-2017, pax, "ustar Interchange Format" and "pax Extended Header"; GNU tar manual, "Basic Tar Format".
 // Threads: externally synchronized. Lifetime: the file outlives the reader.
-// Cost: one pread of 2 to 64 KiB per stretch of headers; data is not touched.
+// Cost: one pread of 2 to 64 KiB per stretch of headers; data is not touched, unless damage is skipped.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -32,11 +32,14 @@ struct TarHeader {
   std::string_view prefix;  // into the block; the whole name is prefix/name
 };
 
+// Whether the data says more of the member that follows: a pax header, a long name.
+constexpr bool is_tar_extension(char type) {
+  return type == 'x' || type == 'g' || type == 'L' || type == 'K';
+}
+
 // Whether all 512 bytes are zero: half of the end mark.
 bool is_zero_block(const std::byte* block);
 
-// Whether the block has the magic of a POSIX or GNU header.
-bool has_tar_magic(const std::byte* block);
 // Bytes of the records of a pax header that a text begins with.
 int64_t pax_records_bytes(std::string_view text);
 
@@ -64,7 +67,7 @@ constexpr int64_t kMaxTarTailBytes = 16 << 20;      // zeros after the last memb
 struct TarMember {
   std::string_view name;      // valid until the next call
   int64_t header_offset = 0;  // of the member's own header, after any extended headers
-  int64_t data_offset = 0;    // a multiple of 512
+  int64_t data_offset = 0;    // a multiple of 512, unless bytes were lost or added before it
   int64_t bytes = 0;
   bool directory = false;
 };
@@ -81,9 +84,12 @@ struct TarLoss {
 
 class TarMembers {
  public:
-  // `skip_damage`: where no header is, the next block of 512 bytes is looked for that is a POSIX or GNU header with a valid checksum,
-  // and what lies between is left out; so is a member whose name or size the lost bytes may have said. A header in the data of a
-  // member whose own header is lost (an archive in an archive) passes as one of this archive: its losses() say where that may be.
+  // `skip_damage`: where no header is, the next place, at any byte, is looked for where a POSIX or GNU header with a valid checksum is,
+  // and what lies between is left out. So is a member that lost bytes, for its data holds the header of another one; a member whose last
+  // block, or what follows it, shows that it gained some; and one whose name or size the lost bytes may have said. All data is read
+  // for that. Not seen: a hole in the last member, as zeros follow it anyway; a hole that ends in the data of another member just so
+  // that a header follows. A header in the data of a member whose own header is lost (an archive in an archive) passes as one of this
+  // archive: its losses() say where that may be.
   TarMembers(const MappedFile& file, TarEnd end, bool skip_damage = false)
       : file_(file), window_(file), end_(end), skips_(skip_damage) {}
 
@@ -96,8 +102,33 @@ class TarMembers {
 
  private:
   Result<bool> next_whole(TarMember& member);
-  Result<bool> skip_to_header(int64_t from, Status cause);
-  Result<bool> may_be_extended(int64_t from, int64_t found, const TarHeader& header);
+  // A header at any byte.
+  struct Found {
+    int64_t offset, bytes;
+    char type;
+    std::string name;
+    bool has_prefix;
+  };
+  // Where following headers ends.
+  struct Chain {
+    enum class How : uint8_t {
+      kEndMark,
+      kGoesOn,
+      kRunsOut
+    };  // kRunsOut: in a member that the file does not hold
+    int64_t end;
+    How how;
+  };
+  static Found found_of(int64_t offset, const TarHeader& header);
+  Result<std::optional<Found>> find_header(int64_t from, int64_t limit);
+  Result<Chain> follow(int64_t at, int64_t limit);
+  Result<int64_t> first_byte_behind(int64_t from);  // that is not zero; the file's end: none
+  Result<std::optional<int64_t>> header_within(const TarMember& member, int64_t from, int64_t limit,
+                                               bool whole);
+  Result<std::optional<int64_t>> doubt(const TarMember& member, Status& why);
+  Result<bool> skip_to_header(int64_t from, int64_t at, Status cause);
+  Result<bool> follows_extension(int64_t from, const Found& found);
+  Result<bool> may_be_extended(int64_t from, const Found& found);
   Result<bool> read_header(TarHeader& header);  // false: the end mark
   Status extend(const TarHeader& header);
   Status finish(const TarHeader& header, TarMember& member);

@@ -153,6 +153,7 @@ constinit const Format kTokensFormat{
         "shifted by one",
     .keys = kTokenKeys,
     .configure = configure_tokens,
+    .ranges = true,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return has_suffix(name, kMemberSuffixes); },
     .members = "*.bin, *.npy",

@@ -34,9 +34,6 @@ std::vector<BadFile> files() {
   return {
       {"nothing", "", Code::kEmpty, {"no lines to infer fields from", "fields="}},
       {"line ends alone", "\n\r\n\n", Code::kEmpty, {"no lines"}},
-      {"a blank line at the start", "\n" + kGood, Code::kCorrupt, {"line 1", "a blank line among others"}},
-      {"a blank line between", kGood + "\n" + kGood, Code::kCorrupt, {"line 2", "a blank line"}},
-      {"a blank CRLF line between", kGood + "\r\n" + kGood, Code::kCorrupt, {"line 2"}},
       {"a web page", "<!DOCTYPE html><title>404</title>\n", Code::kCorrupt, {"HTML page"}},
       {"a git-LFS pointer", "version https://git-lfs.github.com/spec/v1\n", Code::kCorrupt, {"git-LFS"}},
       {"an array", "[1, 2]\n", Code::kCorrupt, {"line 1", "expected '{', got '['"}},
