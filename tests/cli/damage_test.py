@@ -419,7 +419,7 @@ class Tars(Damage):
             whole, members = self.archive(form, name, (540, 2700, 1300, 100, 5000, 600, 1024, 700, 540, 900))
             places = ((1, "data"), (2, "inside"), (4, "inside"), (4, "name"), (6, "data"), (6, "inside"))
             for h, hole in enumerate((512, 1024, 1536, 2560, 7, 100, 300, 513, 1000, 2049)):
-                for first, place in places[h % 2::2]:
+                for first, place in places[h % 3::3]:
                     start, data_start, _, _, _ = members[first]
                     at = {"data": data_start, "inside": data_start + 413, "name": start + 30}[place]
                     if any(at + hole <= member[0] < members[first][2] + hole for member in members) is False and any(
@@ -438,9 +438,10 @@ class Tars(Damage):
     def test_bytes_that_are_added_anywhere_cost_the_member_that_they_are_in(self):
         for form, name in self.FORMS:
             whole, members = self.archive(form, name, (540, 2700, 1300, 100, 5000, 600, 1000, 700))
-            for count in (1, 3, 511, 700, 512, 1024):
+            places = ((1, 77), (2, 1299), (4, 2048), (5, 0))
+            for c, count in enumerate((1, 3, 511, 700, 512, 1024)):
                 added = b"\xa5" * count
-                for first, at in ((1, 77), (2, 1299), (4, 2048), (5, 0)):
+                for first, at in places[c % 2::2]:
                     at += members[first][1]
                     kept = [member for i, member in enumerate(members) if i != first]
                     self.check_saved(whole[:at] + added + whole[at:], kept, (form, name[-20:], count, first))
