@@ -133,7 +133,7 @@ TEST_F(OpenTest, APatternThatIsNotThereSaysWhatToWriteInstead) {
   for (const std::string& uri : {pattern, "tar:" + pattern})
     expect_error(open_source(uri, context_), Code::kNotFound,
                  {"no such file or directory; patterns are not expanded: name the directory"});
-  const Result<SourceRef> plain = open_source(dir_.path("{0}.npy"), context_);
+  const Result<SourceRef> plain = open_source(dir_.path("{0}.jpg"), context_);
   EXPECT_TRUE(plain.status().message().ends_with("no such file or directory")) << plain.status().message();
 }
 

@@ -97,7 +97,10 @@ TEST(BadJsonl, FilesAreRefusedByNameAndPlace) { check_bad_files(files(), kGood, 
 // Of fields a:u8, t:text, v:f32[2], n:i16[], b:bool.
 std::vector<BadRecord> lines() {
   return {
-      {"nothing but blanks", "   ", Code::kCorrupt, {"expected '{', got the line's end"}},
+      {"more blanks than a blank line has",
+       std::string(257, ' '),
+       Code::kCorrupt,
+       {"expected '{', got the line's end"}},
       {"no JSON", "hello", Code::kCorrupt, {"byte 1", "expected '{', got 'h'"}},
       {"cut", "{\"a\": 1", Code::kCorrupt, {"expected ','"}},
       {"more behind it",
