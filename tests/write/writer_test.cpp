@@ -136,9 +136,10 @@ TEST_F(WriterSets, AManifestThatEndsAnywhereIsGoneOnWith) {
     if (lines == 0) {  // the first line is durable before any shard is
       const TestWriter refused(uri(), numbers(0), "job 1");
       EXPECT_EQ(refused.made.status, DL_ERR_WRONG_STATE) << bytes;
-      for (const char* shard : {"0", "1", "2", "3"})
-        EXPECT_TRUE(std::filesystem::remove(path("set.partial/part-0000" + std::string(shard) + ".arrow")));
     }
+    // A shard's line is durable before the next shard is begun: of later ones there is none.
+    for (int64_t shard = lines; shard < 4; ++shard)
+      EXPECT_TRUE(std::filesystem::remove(path("set.partial/part-0000" + std::to_string(shard) + ".arrow")));
     TestWriter writer(uri(), numbers(0), "job 1");
     ASSERT_EQ(writer.made.status, DL_OK) << bytes << ": " << writer.made.error.message;
     EXPECT_EQ(writer.info().shards, std::max<int64_t>(lines - 1, 0)) << bytes;
@@ -148,13 +149,24 @@ TEST_F(WriterSets, AManifestThatEndsAnywhereIsGoneOnWith) {
 
 TEST_F(WriterSets, WhatAKilledWriterLeftOfShardsIsRemovedAndOtherFilesStay) {
   write_half();
-  for (const char* name :
-       {"part-00004.arrow", "part-00004.arrow.new0", "part-00007.arrow", "notes.txt", "part-x.arrow"})
+  for (const char* name : {"part-00004.arrow", "part-00004.arrow.new0", "notes.txt"})
     write_file(path("set.partial/") + name, "left over");
   TestWriter writer(uri(), numbers(0), "job 1");
-  EXPECT_FALSE(there("set.partial/part-00004.arrow") || there("set.partial/part-00004.arrow.new0") ||
-               there("set.partial/part-00007.arrow"));
-  EXPECT_TRUE(there("set.partial/notes.txt") && there("set.partial/part-x.arrow"));
+  EXPECT_FALSE(there("set.partial/part-00004.arrow") || there("set.partial/part-00004.arrow.new0"));
+  EXPECT_TRUE(there("set.partial/notes.txt"));
+}
+
+TEST_F(WriterSets, ShardsThatNoKilledWriterCanHaveLeftAreRefusedAndStay) {
+  for (const char* name : {"part-00007.arrow", "part-x.arrow", "mine.arrow"}) {
+    write_half();
+    write_file(path("set.partial/") + name, "somebody's own");
+    const TestWriter refused(uri(), numbers(0), "job 1");
+    EXPECT_EQ(refused.made.status, DL_ERR_WRONG_STATE) << name;
+    EXPECT_NE(std::string(refused.made.error.message).find(name), std::string::npos)
+        << refused.made.error.message;
+    EXPECT_EQ(read_whole(path("set.partial/") + name), "somebody's own");
+    std::filesystem::remove_all(path("set.partial"));
+  }
 }
 
 TEST_F(WriterSets, AnotherJobDoesNotGoOnWithFinishedShards) {
