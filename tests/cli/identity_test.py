@@ -11,7 +11,6 @@ import os
 import shutil
 import struct
 import tarfile
-import unittest
 import zipfile
 
 import shell
