@@ -240,6 +240,7 @@ class DataLoader(Generic[_Item]):
             self._drawn = _torch_source.drawn_seed(order.generator, order.options)
         if self._drawn is not None:
             order.options["seed"] = self._drawn
+        self.device = torch.device("cpu") if device is None else _torch_device.device_of(device)
         if isinstance(dataset, (str, os.PathLike)):
             dataset = open(dataset, **order.options)
         self.dataset = dataset
@@ -262,7 +263,6 @@ class DataLoader(Generic[_Item]):
         self.in_order = True
         self.timeout = max(nanoseconds(timeout) / 1e9, 0)
         self._in_flight = _torch_device.InFlight()
-        self.device = torch.device("cpu") if device is None else _torch_device.device_of(device)
         pins = _torch_checks.option_flag(pin_memory, "pin_memory")
         _torch_checks.pin_memory_device(pin_memory_device, pins, self.device.type == "cpu")
         self.pin_memory = pins and torch.cuda.is_available()
