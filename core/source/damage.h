@@ -15,7 +15,7 @@
 
 namespace dataline {
 
-// What another file may not have: of the machine, the URI and the caller's wishes each has the same.
+// Whether a failure is the file's own. Failures of the machine, the URI or the caller's options would meet each file.
 bool is_damage(const Status& status);
 
 // The records of `source`, each of which fails with this status: bytes that are there and are not to be trusted.

@@ -243,7 +243,7 @@ class Identities {
     const FileFacts& facts = found.value();
     if (!tells(facts))
       return error(Code::kUnsupported, path,
-                   ": its storage states no fingerprint, so it cannot be told when ", "the object changes");
+                   ": its storage states no fingerprint, so nobody can tell when the object changes");
     return concat(one_line(files.name(i)), ", ", facts.bytes, " bytes, modified ",
                   seconds_text(facts.changed_ns), ", changed ", seconds_text(facts.status_ns), ", inode ",
                   facts.inode, ", path ", path_digest(canonical_or_given(path)));

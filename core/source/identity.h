@@ -5,7 +5,7 @@
 //                    each file it compares the canonical path, size, time of modification, time of status change (ctime; Windows:
 //                    of creation) and inode, not the device number, which a remount may change. In doubt: other data.
 //   ContentIdentity  is this the same data, perhaps copied to another machine? Asked by saved states. Of each file it compares the
-//                    base name (of a folder the path below it), the size and the CRC-32C of the first and last 64 KiB; of a set of
+//                    base name (in a folder: the path below it), the size and the CRC-32C of the first and last 64 KiB; of a set of
 //                    more than 64 files the CRC of 64 of them, evenly spread, the first and the last among them.
 //
 // Both compare the structure too: formats, fields, counts, keys that change records, and the order of parts.
@@ -46,7 +46,7 @@ class DataFiles {
   virtual std::string path(int64_t index) const = 0;  // as it is opened now
   virtual std::string name(int64_t index) const = 0;  // that a copy keeps
   virtual int64_t bytes(int64_t index) const = 0;     // where it is stored
-  // Its first or last bytes, up to kIdentityPieceBytes, in `room` or where they are; of a compressed file, once decompressed.
+  // Its first or last bytes, up to kIdentityPieceBytes, in `room` or where they are stored. A compressed file yields decompressed bytes.
   virtual Result<Bytes> read_end(int64_t index, bool last, std::vector<std::byte>& room) const = 0;
   virtual Result<FileFacts> facts(int64_t index) const = 0;
   // What a storage states of an object, instead of facts; nullopt: a file.

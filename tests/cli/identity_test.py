@@ -14,6 +14,7 @@ import tarfile
 import zipfile
 
 import shell
+from damaged import masked
 from shell import ShellTest
 
 ROWS, WIDTH = 40, 8
@@ -163,16 +164,6 @@ class Cache(Sets):
             self.check("folder:photos?labels=labels.csv", struct.pack("<q", value) * (ROWS // 2), "--field", "label")
 
 
-def masked_crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    crc ^= 0xFFFFFFFF
-    return struct.pack("<I", (crc >> 15 | crc << 17) + 0xA282EAD8 & 0xFFFFFFFF)
-
-
 def mds(test, folder, names):
     """A set of MosaicML Streaming: two columns of whole numbers, whose names only the index knows."""
     samples = [struct.pack("<qq", 1, 9)] * ROWS
@@ -237,7 +228,7 @@ class Keys(Sets):
 
         example = part(0x0A, part(0x0A, part(0x0A, b"x") + part(0x12, part(0x0A, part(0x0A, b"abc")))))
         length = struct.pack("<Q", len(example))
-        self.put("x.tfrecord", length + masked_crc32c(length) + example + struct.pack("<I", 0x12345678))
+        self.put("x.tfrecord", length + masked(length) + example + struct.pack("<I", 0x12345678))
         read = ("tfrecord:x.tfrecord?fields=x:bytes{}", "--cache", "kept", "-q")
         ignoring = (read[0].format("&crc=ignore"), *read[1:])
         self.assertEqual(self.delivered(*ignoring), b"abc")

@@ -16,24 +16,10 @@ import tarfile
 import zipfile
 
 import shell
+from damaged import record
 from shell import ShellTest, zstd_of
 
 FOREIGN = ("README", "MD5SUMS", "._a.x", ".DS_Store", "__MACOSX/._a.x", ".ipynb_checkpoints/a.x", "old/a.x")
-
-
-def crc32c(data):
-    value = 0xFFFFFFFF
-    for byte in data:
-        value ^= byte
-        for _ in range(8):
-            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
-    value ^= 0xFFFFFFFF
-    return (value >> 15 | value << 17) + 0xA282EAD8 & 0xFFFFFFFF
-
-
-def record(data):
-    length = struct.pack("<Q", len(data))
-    return length + struct.pack("<I", crc32c(length)) + data + struct.pack("<I", crc32c(data))
 
 
 def tar_of(members):

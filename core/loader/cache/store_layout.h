@@ -70,7 +70,7 @@ inline std::string segment_name(uint32_t segment) {
   return digits.append(kSegmentSuffix);
 }
 
-inline int64_t segment_number(std::string_view name) {  // of a name that is_segment_name()
+inline int64_t segment_number(std::string_view name) {  // `name`: is_segment_name()
   int64_t number = 0;
   for (const char digit : name.substr(0, kSegmentDigits)) number = number * 10 + (digit - '0');
   return number;

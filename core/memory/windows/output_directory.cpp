@@ -28,7 +28,7 @@ Result<Descriptor> open_handle(const std::string& path, DWORD access, DWORD shar
   return descriptor;
 }
 
-// Of the entry itself: a link is a reparse point.
+// Looks at the entry itself, not at what a link leads to: a link is a reparse point.
 constexpr DWORD kKindAttributes = FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT;
 
 Result<DWORD> attributes_of(const std::string& path) {

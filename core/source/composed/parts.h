@@ -25,7 +25,7 @@ class Composed : public Source {
   SourceInfo info() const final;  // with the parts' notes, without duplicates
   const std::vector<std::string>* classes() const final;
   void identify(IdentityBuilder& identity) const final;
-  std::string packing() const final;  // of the first part that is packed; identify() describes all
+  std::string packing() const final;  // the first packed part's; identify() describes all parts
   bool calls_host() const final;
   bool host_is_prompt() const final;  // all parts that call it
   bool opens_blocks() const final;    // any part

@@ -35,7 +35,7 @@ struct LoadedFiles {
   explicit LoadedFiles(std::pmr::memory_resource* memory) : begin(memory), facts(memory) {}
   Block block;
   std::pmr::vector<int64_t> begin;
-  std::pmr::vector<FileFacts> facts;  // of what was loaded
+  std::pmr::vector<FileFacts> facts;  // when each file was loaded
   std::map<int64_t, Status> bad;      // files that could not be read
 };
 
@@ -226,7 +226,7 @@ class FolderFiles final : public DataFiles {
     if (folder_.loaded_) return folder_.loaded_->facts[static_cast<size_t>(index)];
     return folder_.root_.look_at(name(index).c_str(), folder_.links_);
   }
-  // Of a file that is longer now than its listed size, the end of what was listed.
+  // A file that has grown since it was listed is read up to its listed size.
   Result<Bytes> read_end(int64_t index, bool last, std::vector<std::byte>& room) const override {
     const int64_t listed = bytes(index), piece = std::min(listed, kIdentityPieceBytes);
     const int64_t offset = last ? listed - piece : 0;

@@ -43,7 +43,7 @@ class HostFiles final : public DataFiles {
     std::string path;
     FileFacts facts = {};
     std::optional<uint64_t> stamp = {};
-    std::unique_ptr<const MappedFile> object = {};  // of a storage
+    std::unique_ptr<const MappedFile> object = {};  // in a storage; null: a local file
   };
   const File& at(int64_t index) const { return files_[static_cast<size_t>(index)]; }
 
