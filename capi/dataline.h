@@ -207,6 +207,7 @@ DL_API void dl_error_init(dl_error* error, uint32_t struct_size);
 typedef struct dl_options dl_options; /* key-value settings of a dataset and of a loader */
 typedef struct dl_dataset dl_dataset; /* samples by index; immutable */
 typedef struct dl_loader dl_loader;   /* a job's stream of batches; owns threads, slots and position */
+typedef struct dl_epoch dl_epoch;     /* a loop over one epoch of a loader; threads may share it */
 typedef struct dl_batch dl_batch;     /* a lease on one batch; reference-counted; may outlive its loader */
 typedef struct dl_cancel_token dl_cancel_token; /* ends opens and waits from another thread */
 
@@ -601,7 +602,9 @@ static inline dl_reader_cell* dl_reader_cell_at(const dl_reader_request* request
 }
 
 /* Records from the host's own code. `read` is called from worker threads, concurrently; with num_workers=0 from the thread
- * in dl_loader_next, with `prompt` from both. It returns 0, or another value when all records of the call are bad.
+ * in dl_loader_next, with `prompt` from both. It returns 0, or another value when all records of the call are bad, but
+ * DL_INTERRUPTED when the host wants its thread back: the records do not count as bad, the position stays, dl_loader_next
+ * returns DL_INTERRUPTED, and the next call reads the batch again.
  * `fields` is the schema (name, kind, dtype, rank, shape without the batch dim, axes; of a ragged field, bytes is its
  * maximum, 0 where that is not known). `destroy` (may be NULL) is called once, when `read` will not be called again and
  * nothing borrowed is read any more. */
@@ -722,8 +725,29 @@ DL_API DL_MUST_CHECK dl_status dl_loader_next(dl_loader* loader, int64_t timeout
  * DL_CANCELLED, DL_INTERRUPTED; errors: DL_ERR_FORKED, DL_ERR_DEVICE_LOST. */
 DL_API DL_MUST_CHECK dl_status dl_loader_work(dl_loader* loader, int64_t budget_ns, dl_error* error);
 
-/* For a `for` loop: starts the next epoch at step 0 if this one was left in the middle, or its end is due; does nothing at
- * the start of an epoch, or right after a seek or load (the loop continues there). DL_END after the last epoch. */
+/* A loop over one epoch, as the `for` loops of the bindings are: the rest of this epoch at its start or right after a seek
+ * or load, else the next one from step 0. It ends the loop before it. *out is released by dl_epoch_release. Since 0.3.
+ * DL_END after the last epoch; DL_CANCELLED. Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY; the loop before it then continues. */
+DL_API DL_MUST_CHECK dl_status dl_loader_epoch(dl_loader* loader, dl_epoch** out, dl_error* error);
+/* As dl_loader_next, for one loop. Several threads may share it: each batch goes to one of them.
+ *
+ * DL_END_OF_EPOCH when the epoch is over. The first one moves the position to (epoch + 1, 0); every other caller that waits
+ * and every later call also gets it, and moves nothing, so that all threads see the end and none reaches into the next epoch.
+ * DL_ERR_WRONG_STATE when the loop was ended before that, by a newer dl_loader_epoch or dl_loader_begin_epoch, a seek, a
+ * loaded state or the end of the loader; callers that wait get it too, and no batch is lost.
+ * dl_loader_next takes from the same stream and ends no loop: its batches are missing here, and an end that it returned is
+ * the loop's end too. Other results and errors: as dl_loader_next, but never DL_END. Since 0.3. */
+DL_API DL_MUST_CHECK dl_status dl_epoch_next(dl_epoch* epoch, int64_t timeout_ns, dl_batch** out,
+                                             dl_error* error);
+/* Every dl_epoch_next that waits on this handle returns DL_INTERRUPTED; if none waits, the next call does. So it is never
+ * lost. Any thread, also in a signal handler; never blocks. NULL is fine. Since 0.3. */
+DL_API void dl_epoch_interrupt(dl_epoch* epoch);
+/* Frees the handle, also after its loader was destroyed; NULL is fine. Threading: once, when no other call on the handle is
+ * in progress or follows. An epoch that is released in the middle stays the current one until another loop begins. Since
+ * 0.3. */
+DL_API void dl_epoch_release(dl_epoch* epoch);
+
+/* dl_loader_epoch without a handle, for one thread that calls dl_loader_next. DL_END after the last epoch. */
 DL_API DL_MUST_CHECK dl_status dl_loader_begin_epoch(dl_loader* loader, dl_error* error);
 
 /* Position: (epoch, step), 0 <= step <= steps. (e, steps): DL_END_OF_EPOCH of epoch e is still due; (e + 1, 0): it was
@@ -757,7 +781,9 @@ DL_API DL_MUST_CHECK dl_status dl_loader_state_load(dl_loader* loader, const cha
 
 /* Ends every current and later wait with DL_CANCELLED, until a seek or load. Any thread; never blocks. */
 DL_API void dl_loader_cancel(dl_loader* loader);
-/* Ends only the current waits, with DL_INTERRUPTED. Any thread; never blocks. */
+/* Every dl_loader_next, dl_epoch_next and dl_loader_work that waits returns DL_INTERRUPTED; if none waits, the next of these
+ * calls does. So it is never lost, but for a seek or load, which clears it. Any thread, also in a signal handler; never
+ * blocks. */
 DL_API void dl_loader_interrupt(dl_loader* loader);
 
 /* A handle for the host's event loop, signalled while next would not wait. On Linux a descriptor that poll, select and epoll
@@ -822,7 +848,8 @@ DL_API DL_MUST_CHECK dl_status dl_loader_bad_sample_at(const dl_loader* loader, 
  * inside a read of the host's (dl_reader, dl_storage) sees request->cancelled and is given one second, then abandoned together
  * with what it uses, and this is logged. With a device, waits for the copies in flight and for the work queued on released
  * batches.
- * Threading: once, when no other call on the loader is in progress or follows. */
+ * Threading: once, when no other call on the loader or on one of its loops is in progress; no call on the loader follows.
+ * Its loops have ended: dl_epoch_next returns DL_ERR_WRONG_STATE, and they are released as ever. */
 DL_API void dl_loader_destroy(dl_loader* loader);
 
 /* ---- Batches ---------------------------------------------------------------------------------------------- */

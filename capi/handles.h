@@ -8,6 +8,7 @@
 #include "capi/dataline.h"
 #include "core/base/cancel.h"
 #include "core/loader/dataset.h"
+#include "core/loader/epoch_loop.h"
 #include "core/loader/loader.h"
 #include "core/loader/opening.h"
 #include "core/loader/options.h"
@@ -21,6 +22,10 @@ struct dl_dataset {
 };
 struct dl_loader {
   std::shared_ptr<dataline::Loader> core;
+};
+struct dl_epoch {
+  std::shared_ptr<dataline::Loader> loader;
+  std::shared_ptr<dataline::EpochLoop> loop;
 };
 struct dl_metrics {
   std::shared_ptr<dataline::Metrics> core;

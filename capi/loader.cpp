@@ -40,6 +40,40 @@ dl_status dl_loader_work(dl_loader* loader, int64_t budget_ns, dl_error* error) 
   });
 }
 
+dl_status dl_loader_epoch(dl_loader* loader, dl_epoch** out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(out);
+    *out = nullptr;
+    DL_REQUIRE(loader);
+    auto handle = std::make_unique<dl_epoch>();
+    DL_ASSIGN_OR_RETURN(handle->loop, loader->core->begin_loop());
+    handle->loader = loader->core;
+    *out = handle.release();
+    return Status::ok();
+  });
+}
+
+dl_status dl_epoch_next(dl_epoch* epoch, int64_t timeout_ns, dl_batch** out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(out);
+    *out = nullptr;
+    DL_REQUIRE(epoch);
+    Batch* batch = nullptr;
+    Status status = epoch->loader->next(timeout_ns, &batch, epoch->loop.get());
+    *out = to_handle(batch);
+    return status;
+  });
+}
+
+void dl_epoch_interrupt(dl_epoch* epoch) {
+  if (epoch != nullptr) epoch->loader->interrupt(epoch->loop.get());
+}
+
+void dl_epoch_release(dl_epoch* epoch) {
+  // In a forked child locks and memory may be in any state: leak the handle.
+  if (epoch != nullptr && !epoch->loader->forked()) delete epoch;
+}
+
 dl_status dl_loader_begin_epoch(dl_loader* loader, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(loader);

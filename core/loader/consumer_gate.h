@@ -13,6 +13,7 @@
 #include "core/base/atomic.h"
 #include "core/base/cancel.h"
 #include "core/base/thread_wait.h"
+#include "core/loader/interrupts.h"
 
 namespace dataline {
 
@@ -32,12 +33,12 @@ class ConsumerGate {
   void cancel_by_token() noexcept { raise(kByToken); }
   void clear_cancel() { cancelled_.fetch_and(~kByCall); }  // a cancelled token stays cancelled
 
-  // Ends the waits in progress.
-  void interrupt() noexcept {
-    interrupts_.fetch_add(1);
-    ready_.notify_all();
+  // Of all consumers, or of one loop's.
+  void interrupt(Interrupts& of) noexcept {
+    of.raise();
+    wake();
   }
-  uint32_t interrupts() const { return interrupts_.load(); }
+  Interrupts& interrupts() { return interrupts_; }  // of all consumers
 
   // For everything that may end a wait except that the head batch becomes Ready.
   void wake() {
@@ -86,7 +87,8 @@ class ConsumerGate {
 
   Listener* const listener_;
   WaitPoint ready_;
-  Atomic<uint32_t> events_{0}, interrupts_{0};
+  Atomic<uint32_t> events_{0};
+  Interrupts interrupts_;
   CancelFlag cancelled_{0};
   Atomic<bool> has_handle_{false};  // publishes event_
   std::optional<ThreadEvent> event_;

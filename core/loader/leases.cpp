@@ -22,8 +22,9 @@ Status Loader::copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>
 
 // With lease_overflow=copy the mutex is given up while memory is found and filled: nobody else may take, free or refill
 // the slot meanwhile, because this consumer leases it, and the head stays where it is, so that other consumers wait for
-// this batch as for one that is being loaded. A seek meanwhile abandons the batch; the slot then comes back from here.
-Loader::Delivered Loader::deliver_copy(Slot& slot, Batch** out) {
+// this batch as for one that is being loaded. A seek meanwhile abandons the batch; the slot then comes back from here. If
+// the consumer's loop ends meanwhile and the batch is not abandoned, it belongs to the next consumer.
+Loader::Delivered Loader::deliver_copy(Slot& slot, Batch** out, const EpochLoop* loop) {
   using enum Delivered::Outcome;
   if (config_.lease_overflow == LeaseOverflow::kWait) return {kWaitForLease};
   if (config_.lease_overflow == LeaseOverflow::kError) {
@@ -44,10 +45,12 @@ Loader::Delivered Loader::deliver_copy(Slot& slot, Batch** out) {
   mutex_.lock();
 
   const bool abandoned = window_->abandoned(sequence);
-  if (!abandoned && batch == nullptr) {
+  const bool loop_over = loop != nullptr && loop->state != EpochLoop::State::kCurrent;
+  if (!abandoned && (loop_over || batch == nullptr)) {
     if (!window_->advance(slot, SlotState::kLeased, SlotState::kReady)) return {kLookAgain};
     update_handle();
     gate_.wake();  // those who found it leased
+    if (loop_over) return {kLookAgain};
     if (thrown != nullptr) std::rethrow_exception(thrown);
     return {kReturn, std::move(status)};
   }

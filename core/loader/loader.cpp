@@ -237,6 +237,10 @@ Status Loader::forked_error() {
 void Loader::stop() noexcept {
   if (pool_ == nullptr) return;  // create failed before there was anything to stop
   if (forked()) return pool_->forget();
+  {
+    ThreadLock lock(mutex_);
+    end_loop(EpochLoop::State::kEnded);
+  }
   gate_.cancel();
   window_->close();
   if (token_ != nullptr) token_->detach(this);

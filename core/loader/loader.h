@@ -26,6 +26,7 @@
 #include "core/loader/batch_window.h"
 #include "core/loader/consumer_gate.h"
 #include "core/loader/delivery.h"
+#include "core/loader/epoch_loop.h"
 #include "core/loader/epochs.h"
 #include "core/loader/filler.h"
 #include "core/loader/ledger.h"
@@ -74,12 +75,14 @@ class Loader final : public BatchOwner,
   ~Loader() override;
 
   // Each call below returns kForked in a forked child.
-  Status next(int64_t timeout_ns, Batch** out) DL_EXCLUDES(mutex_) {
-    return metrics_->on() ? measured_next(timeout_ns, out) : take_next(timeout_ns, out);
+  // `loop`: takes batches of that loop only; null: of whichever epoch.
+  Status next(int64_t timeout_ns, Batch** out, EpochLoop* loop = nullptr) DL_EXCLUDES(mutex_) {
+    return metrics_->on() ? measured_next(timeout_ns, out, loop) : take_next(timeout_ns, out, loop);
   }
   // num_workers=0: fills runs for about `budget_ns`. kOk: next() has something to return; kTimeout: not yet.
   Status work(int64_t budget_ns) DL_EXCLUDES(mutex_);
   Status begin_epoch() DL_EXCLUDES(mutex_);
+  Result<std::shared_ptr<EpochLoop>> begin_loop() DL_EXCLUDES(mutex_);
   Status seek(Position to) DL_EXCLUDES(mutex_);
   Result<Position> position() const DL_EXCLUDES(mutex_);
   Status set_indices(const int64_t* indices, int64_t count, HostOwner owner) DL_EXCLUDES(mutex_);
@@ -110,7 +113,7 @@ class Loader final : public BatchOwner,
   Result<PixelScale> pixel_scale(int64_t field, int64_t channel) const;
 
   void cancel() noexcept;
-  void interrupt() noexcept;
+  void interrupt(EpochLoop* loop = nullptr) noexcept;
   void on_cancel() noexcept override { gate_.cancel_by_token(); }
   // Cancels and ends the workers; those stuck in a read of the host's are left behind after a grace second.
   void stop() noexcept DL_EXCLUDES(mutex_);
@@ -157,14 +160,15 @@ class Loader final : public BatchOwner,
     Outcome outcome;
     Status status = Status::ok();  // what next() returns
   };
-  Status take_next(int64_t timeout_ns, Batch** out, Metrics::Call* call = nullptr) DL_EXCLUDES(mutex_);
-  Status measured_next(int64_t timeout_ns, Batch** out) DL_EXCLUDES(mutex_);
+  Status take_next(int64_t timeout_ns, Batch** out, EpochLoop* loop, Metrics::Call* call = nullptr)
+      DL_EXCLUDES(mutex_);
+  Status measured_next(int64_t timeout_ns, Batch** out, EpochLoop* loop) DL_EXCLUDES(mutex_);
   Status obstacle() DL_REQUIRES(mutex_);
-  Status no_batch_due() DL_REQUIRES(mutex_);
+  Status no_batch_due(EpochLoop* loop) DL_REQUIRES(mutex_);
   bool ready_now(Slot& slot) DL_REQUIRES(mutex_);
   bool open_head() DL_REQUIRES(mutex_);
-  void wait_for(const WorkerPool::Change& change, int64_t deadline_ns) DL_REQUIRES(mutex_);
-  Delivered deliver(Slot& slot, Batch** out) DL_REQUIRES(mutex_);
+  bool wait_for(const WorkerPool::Change& change, int64_t deadline_ns, EpochLoop* loop) DL_REQUIRES(mutex_);
+  Delivered deliver(Slot& slot, Batch** out, const EpochLoop* loop) DL_REQUIRES(mutex_);
   Status report_failed(Slot& slot) DL_REQUIRES(mutex_);
   Status report_bad_rows(Slot& slot) DL_REQUIRES(mutex_);
   void pass_step(Slot& slot) DL_REQUIRES(mutex_);
@@ -176,13 +180,16 @@ class Loader final : public BatchOwner,
   void refresh_handle() noexcept override DL_EXCLUDES(mutex_);
 
   // leases.cpp
-  Delivered deliver_copy(Slot& slot, Batch** out) DL_REQUIRES(mutex_);  // beyond max_leases
+  // Beyond max_leases.
+  Delivered deliver_copy(Slot& slot, Batch** out, const EpochLoop* loop) DL_REQUIRES(mutex_);
   Status copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>& out);
   int64_t leases() const { return slots_leased_.load() + copies_leased_.load(); }
 
   // position.cpp
   bool ended() const DL_REQUIRES(mutex_) { return config_.epochs > 0 && position_.epoch >= config_.epochs; }
   void pass_epoch() DL_REQUIRES(mutex_);
+  Status start_epoch() DL_REQUIRES(mutex_);
+  void end_loop(EpochLoop::State how) DL_REQUIRES(mutex_);
   Status check_position(Position at) const;
   void jump(Position to) DL_REQUIRES(mutex_);
   void start_at(Position to) DL_REQUIRES(mutex_);
@@ -230,6 +237,7 @@ class Loader final : public BatchOwner,
   std::optional<ContentIdentity> content_ DL_GUARDED_BY(mutex_);
   Position position_ DL_GUARDED_BY(mutex_);
   bool fresh_ DL_GUARDED_BY(mutex_) = true;  // right after create, seek or load: begin_epoch goes on here
+  std::shared_ptr<EpochLoop> loop_ DL_GUARDED_BY(mutex_);  // the one that is current; null: none is
   // The step whose bad samples next() has reported: it goes out without them.
   std::optional<Position> reported_ DL_GUARDED_BY(mutex_);
   std::shared_ptr<const OrderVersions> orders_ DL_GUARDED_BY(mutex_);

@@ -7,9 +7,9 @@
 
 namespace dataline {
 
-Status Loader::measured_next(int64_t timeout_ns, Batch** out) {
+Status Loader::measured_next(int64_t timeout_ns, Batch** out, EpochLoop* loop) {
   Metrics::Call call = metrics_->begin_call();
-  Status status = take_next(timeout_ns, out, &call);
+  Status status = take_next(timeout_ns, out, loop, &call);
   if (*out == nullptr) {
     if (status.code() == Code::kTimeout || status.code() == Code::kInterrupted) metrics_->pause_call(call);
     return status;

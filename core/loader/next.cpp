@@ -12,22 +12,20 @@
 namespace dataline {
 
 // `call`: told whether a lease was waited for, if it is measured.
-Status Loader::take_next(int64_t timeout_ns, Batch** out, Metrics::Call* call) {
+Status Loader::take_next(int64_t timeout_ns, Batch** out, EpochLoop* loop, Metrics::Call* call) {
   *out = nullptr;
   if (forked()) return forked_error();
-  const uint32_t interrupts = gate_.interrupts();
   const bool alone = pool_->empty();
   ThreadLock lock(mutex_);
   int64_t deadline_ns = 0;  // not read from the clock until there is something to wait for
   bool waited = false;
   for (;;) {
-    WorkerPool::Change change{.events = gate_.events(),
-                              .interrupts = interrupts};  // before anything is looked at
-    if (Status status = no_batch_due(); !status.is_ok()) return status;
+    WorkerPool::Change change{.events = gate_.events()};  // before anything is looked at
+    if (Status status = no_batch_due(loop); !status.is_ok()) return status;
 
     Slot* slot = window_->head_slot();
     if (slot != nullptr && ready_now(*slot)) {
-      Delivered delivered = deliver(*slot, out);
+      Delivered delivered = deliver(*slot, out, loop);
       if (delivered.outcome == Delivered::Outcome::kReturn) {
         pool_->count_wait(waited);
         const std::string said = tuner_ != nullptr ? tune() : std::string();
@@ -45,11 +43,11 @@ Status Loader::take_next(int64_t timeout_ns, Batch** out, Metrics::Call* call) {
     } else if (alone && slot == nullptr && open_head()) {
       continue;
     }
-    if (gate_.interrupts() != interrupts) return {Code::kInterrupted, ""};
     change.head = window_->head();
     change.slot = window_->head_slot();
     if (alone && !change.for_lease) {
-      wait_for(change, kForever);  // which does the work itself, whatever the time-out
+      // Which does the work itself, whatever the time-out.
+      if (!wait_for(change, kForever, loop)) return {Code::kInterrupted, ""};
       continue;
     }
     if (timeout_ns == 0) return {Code::kTimeout, ""};
@@ -58,7 +56,7 @@ Status Loader::take_next(int64_t timeout_ns, Batch** out, Metrics::Call* call) {
     } else if (deadline_ns != kForever && monotonic_ns() >= deadline_ns) {
       return {Code::kTimeout, ""};
     }
-    wait_for(change, deadline_ns);
+    if (!wait_for(change, deadline_ns, loop)) return {Code::kInterrupted, ""};
     waited = true;
   }
 }
@@ -66,23 +64,22 @@ Status Loader::take_next(int64_t timeout_ns, Batch** out, Metrics::Call* call) {
 // As next() does the work itself, but no longer than the budget, and what becomes ready is left to next().
 Status Loader::work(int64_t budget_ns) {
   if (forked()) return forked_error();
-  const uint32_t interrupts = gate_.interrupts();
   const bool alone = pool_->empty();
   const int64_t deadline_ns = deadline_after(std::max<int64_t>(budget_ns, 0));
   ThreadLock lock(mutex_);
   for (bool worked = false;; worked = true) {
-    WorkerPool::Change change{.events = gate_.events(), .interrupts = interrupts};
+    WorkerPool::Change change{.events = gate_.events()};
     if (Status status = obstacle(); !status.is_ok()) return status;
+    if (gate_.interrupts().take_pending()) return {Code::kInterrupted, ""};
     if (ended() || position_.step >= steps_.count()) return Status::ok();
     Slot* slot = window_->head_slot();
     if (slot != nullptr && ready_now(*slot)) return Status::ok();
     if (!alone || budget_ns <= 0 || (worked && monotonic_ns() >= deadline_ns)) return {Code::kTimeout, ""};
-    if (gate_.interrupts() != interrupts) return {Code::kInterrupted, ""};
     if (Status held = slot == nullptr ? delivery_->held() : Status::ok(); !held.is_ok()) return held;
     if (slot == nullptr) static_cast<void>(open_head());
     change.head = window_->head();
     change.slot = window_->head_slot();
-    wait_for(change, deadline_ns);
+    if (!wait_for(change, deadline_ns, nullptr)) return {Code::kInterrupted, ""};
   }
 }
 
@@ -101,9 +98,18 @@ Status Loader::obstacle() {
 }
 
 // What next() returns whether or not a batch is Ready. Ok: a batch is due.
-Status Loader::no_batch_due() {
+Status Loader::no_batch_due(EpochLoop* loop) {
+  if (loop != nullptr) {
+    if (loop->interrupts.take_pending()) return {Code::kInterrupted, ""};
+    if (loop->state == EpochLoop::State::kFinished) return {Code::kEndOfEpoch, ""};
+    if (loop->state == EpochLoop::State::kEnded) {
+      return error(Code::kWrongState,
+                   "this epoch was ended: by a newer one, a seek, a loaded state or the end of its loader");
+    }
+  }
   Status status = obstacle();
   if (!status.is_ok()) return status;
+  if (gate_.interrupts().take_pending()) return {Code::kInterrupted, ""};
   if (ended()) return {Code::kEnd, ""};
   if (position_.step < steps_.count()) return status;
   pass_epoch();
@@ -136,8 +142,11 @@ bool Loader::open_head() {
   return finished.any;
 }
 
-void Loader::wait_for(const WorkerPool::Change& change, int64_t deadline_ns) {
+// False: interrupted.
+bool Loader::wait_for(const WorkerPool::Change& change, int64_t deadline_ns, EpochLoop* loop) {
   const bool alone = pool_->empty();  // then this is work, not waiting, and needs no clock
+  Interrupts::Wait any(&gate_.interrupts()), own(loop == nullptr ? nullptr : &loop->interrupts);
+  if (any.interrupted() || own.interrupted()) return false;
   mutex_.unlock();
   const int64_t begin_ns = alone ? 0 : monotonic_ns();
   pool_->wait_for(change, deadline_ns);
@@ -145,9 +154,11 @@ void Loader::wait_for(const WorkerPool::Change& change, int64_t deadline_ns) {
   mutex_.lock();
   ledger_.wait_ns += wait_ns;
   ledger_.waits += alone ? 0 : 1;
+  const bool all_interrupted = any.end(), own_interrupted = own.end();
+  return !all_interrupted && !own_interrupted;
 }
 
-Loader::Delivered Loader::deliver(Slot& slot, Batch** out) {
+Loader::Delivered Loader::deliver(Slot& slot, Batch** out, const EpochLoop* loop) {
   using enum Delivered::Outcome;
   if (!check_or_trap(slot.sequence == window_->head())) {
     window_->note_defect();
@@ -169,7 +180,7 @@ Loader::Delivered Loader::deliver(Slot& slot, Batch** out) {
     pool_->notify();
     return {kLookAgain};
   }
-  if (slots_leased_.load() >= config_.max_leases) return deliver_copy(slot, out);
+  if (slots_leased_.load() >= config_.max_leases) return deliver_copy(slot, out, loop);
 
   // The head moves first: another consumer that was woken for this batch sees it Ready or the head elsewhere, and never
   // goes back to sleep in between.

@@ -40,6 +40,8 @@ void Loader::jump(Position to) {
 // For the caller: as if the loader had been made there.
 void Loader::start_at(Position to) {
   gate_.clear_cancel();
+  static_cast<void>(gate_.interrupts().take_pending());
+  end_loop(EpochLoop::State::kEnded);
   jump(to);
   fresh_ = true;
   reported_.reset();
@@ -48,7 +50,16 @@ void Loader::start_at(Position to) {
 void Loader::pass_epoch() {
   ledger_.dropped += steps_.dropped();
   position_ = {position_.epoch + 1, 0};  // what is loaded ahead is the next epoch already
+  end_loop(EpochLoop::State::kFinished);
   update_handle();
+}
+
+// The current loop is over; its consumers learn that when they look next, and those who wait look now.
+void Loader::end_loop(EpochLoop::State how) {
+  if (loop_ == nullptr) return;
+  loop_->state = how;
+  loop_.reset();
+  gate_.wake();
 }
 
 Status Loader::seek(Position to) {
@@ -62,8 +73,22 @@ Status Loader::seek(Position to) {
 Status Loader::begin_epoch() {
   if (forked()) return forked_error();
   ThreadLock lock(mutex_);
+  return start_epoch();
+}
+
+Result<std::shared_ptr<EpochLoop>> Loader::begin_loop() {
+  if (forked()) return forked_error();
+  auto loop = std::make_shared<EpochLoop>();  // nothing fails once the loop before it has ended
+  ThreadLock lock(mutex_);
+  DL_RETURN_IF_ERROR(start_epoch());
+  loop_ = loop;
+  return loop;
+}
+
+Status Loader::start_epoch() {
   if (gate_.cancelled()) return {Code::kCancelled, ""};
   if (ended()) return {Code::kEnd, ""};
+  end_loop(EpochLoop::State::kEnded);
   if (!fresh_ && position_.step == steps_.count()) {
     pass_epoch();
   } else if (!fresh_ && position_.step > 0) {
@@ -115,8 +140,8 @@ void Loader::cancel() noexcept {
   if (!forked()) gate_.cancel();
 }
 
-void Loader::interrupt() noexcept {
-  if (!forked()) gate_.interrupt();
+void Loader::interrupt(EpochLoop* loop) noexcept {
+  if (!forked()) gate_.interrupt(loop == nullptr ? gate_.interrupts() : loop->interrupts);
 }
 
 }  // namespace dataline

@@ -17,8 +17,10 @@ void lose(Slot& slot, const Source& source, int64_t record, Status cause) {
   slot.lose(with_record(std::move(cause).in(sample_text(source, record)), source, record));
 }
 
-// The machine fell short, or the rows were cancelled: not the sample's fault.
-bool ends_batch(const Status& cause) { return cause.code() == Code::kCancelled || is_machine_failure(cause); }
+// The machine fell short, or the rows were cancelled or their read interrupted: not the sample's fault.
+bool ends_batch(const Status& cause) {
+  return cause.code() == Code::kCancelled || cause.code() == Code::kInterrupted || is_machine_failure(cause);
+}
 
 Status take_error(RowErrors& errors) {
   Status status = std::move(errors.all().front().status);

@@ -226,8 +226,7 @@ bool WorkerPool::may_help() const {
 }
 
 bool WorkerPool::happened(const Change& change) const {
-  if (gate_.events() != change.events || gate_.cancelled() || gate_.interrupts() != change.interrupts)
-    return true;
+  if (gate_.events() != change.events || gate_.cancelled()) return true;
   if (change.for_lease) return false;
   const bool ready =
       change.slot != nullptr ? change.slot->state() == SlotState::kReady : window_.opened() > change.head;

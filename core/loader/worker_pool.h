@@ -29,7 +29,7 @@ class WorkerPool {
     bool for_lease = false;  // else for the batch at the head
     int64_t head = 0;
     const Slot* slot = nullptr;  // of the batch at the head; null while it is not open
-    uint32_t events = 0, interrupts = 0;
+    uint32_t events = 0;
   };
 
   WorkerPool(BatchWindow& window, Filler& filler, Delivery& delivery, ConsumerGate& gate,

@@ -61,6 +61,10 @@
 @declare dl_loader_create(dataset::Handle, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_loader_next(loader::Handle, timeout_ns::Int64, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_loader_work(loader::Handle, budget_ns::Int64, error::Ptr{CError})::Int32
+@declare dl_loader_epoch(loader::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_epoch_next(epoch::Handle, timeout_ns::Int64, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_epoch_interrupt(epoch::Handle)::Cvoid
+@declare dl_epoch_release(epoch::Handle)::Cvoid
 @declare dl_loader_begin_epoch(loader::Handle, error::Ptr{CError})::Int32
 @declare dl_loader_position(loader::Handle, epoch::Ptr{Int64}, step::Ptr{Int64}, error::Ptr{CError})::Int32
 @declare dl_loader_seek(loader::Handle, epoch::Int64, step::Int64, error::Ptr{CError})::Int32

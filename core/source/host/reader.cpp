@@ -265,8 +265,10 @@ class Reader final : public Source {
 
   void fail_row(Run& run, int64_t row, int64_t host_code, const char* message) const {
     std::string text = host_text(message);
-    Status status = error(Code::kReader, "reader: sample ", run.indices[row], ": failed with code ",
-                          host_code, text.empty() ? "" : ": ", text);
+    const bool interrupted = host_code == static_cast<int64_t>(Code::kInterrupted);
+    Status status = error(interrupted ? Code::kInterrupted : Code::kReader, "reader: sample ",
+                          run.indices[row], ": ", interrupted ? "interrupted" : "failed with code ",
+                          interrupted ? std::string() : concat(host_code), text.empty() ? "" : ": ", text);
     run.fail(row, field_count(), std::move(status));
   }
 

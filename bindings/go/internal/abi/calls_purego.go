@@ -302,6 +302,26 @@ func LoaderWork(loader Handle, budgetNs int64, err *Error) int32 {
 	return int32(result)
 }
 
+func LoaderEpoch(loader Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderEpoch], uintptr(loader), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func EpochNext(epoch Handle, timeoutNs int64, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atEpochNext], uintptr(epoch), uintptr(timeoutNs),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func EpochInterrupt(epoch Handle) {
+	purego.SyscallN(symbols[atEpochInterrupt], uintptr(epoch))
+}
+
+func EpochRelease(epoch Handle) {
+	purego.SyscallN(symbols[atEpochRelease], uintptr(epoch))
+}
+
 func LoaderBeginEpoch(loader Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atLoaderBeginEpoch], uintptr(loader), uintptr(unsafe.Pointer(err)))
 	return int32(result)

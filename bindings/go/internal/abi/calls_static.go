@@ -293,6 +293,24 @@ func LoaderWork(loader Handle, budgetNs int64, err *Error) int32 {
 	return int32(C.dl_loader_work((*C.dl_loader)(loader), C.int64_t(budgetNs), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
+func LoaderEpoch(loader Handle, out *Handle, err *Error) int32 {
+	return int32(C.dl_loader_epoch((*C.dl_loader)(loader), (**C.dl_epoch)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func EpochNext(epoch Handle, timeoutNs int64, out *Handle, err *Error) int32 {
+	return int32(C.dl_epoch_next((*C.dl_epoch)(epoch), C.int64_t(timeoutNs), (**C.dl_batch)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func EpochInterrupt(epoch Handle) {
+	C.dl_epoch_interrupt((*C.dl_epoch)(epoch))
+}
+
+func EpochRelease(epoch Handle) {
+	C.dl_epoch_release((*C.dl_epoch)(epoch))
+}
+
 func LoaderBeginEpoch(loader Handle, err *Error) int32 {
 	return int32(C.dl_loader_begin_epoch((*C.dl_loader)(loader), (*C.dl_error)(unsafe.Pointer(err))))
 }

@@ -62,6 +62,10 @@ const (
 	atLoaderCreate
 	atLoaderNext
 	atLoaderWork
+	atLoaderEpoch
+	atEpochNext
+	atEpochInterrupt
+	atEpochRelease
 	atLoaderBeginEpoch
 	atLoaderPosition
 	atLoaderSeek
@@ -197,6 +201,10 @@ var symbolNames = [symbolCount]string{
 	"dl_loader_create",
 	"dl_loader_next",
 	"dl_loader_work",
+	"dl_loader_epoch",
+	"dl_epoch_next",
+	"dl_epoch_interrupt",
+	"dl_epoch_release",
 	"dl_loader_begin_epoch",
 	"dl_loader_position",
 	"dl_loader_seek",

@@ -383,9 +383,39 @@ functions! {
     /// where all leases are held. DL_CANCELLED, DL_INTERRUPTED; errors: DL_ERR_FORKED, DL_ERR_DEVICE_LOST.
     fn dl_loader_work(loader: *mut dl_loader, budget_ns: i64, error: *mut dl_error) -> dl_status;
 
-    /// For a `for` loop: starts the next epoch at step 0 if this one was left in the middle, or its end is
-    /// due; does nothing at the start of an epoch, or right after a seek or load (the loop continues there).
-    /// DL_END after the last epoch.
+    /// A loop over one epoch, as the `for` loops of the bindings are: the rest of this epoch at its start or
+    /// right after a seek or load, else the next one from step 0. It ends the loop before it. *out is
+    /// released by dl_epoch_release. Since 0.3. DL_END after the last epoch; DL_CANCELLED.
+    ///
+    /// Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY; the loop before it then continues.
+    fn dl_loader_epoch(loader: *mut dl_loader, out: *mut *mut dl_epoch, error: *mut dl_error) -> dl_status;
+
+    /// As dl_loader_next, for one loop. Several threads may share it: each batch goes to one of them.
+    ///
+    /// DL_END_OF_EPOCH when the epoch is over. The first one moves the position to (epoch + 1, 0); every
+    /// other caller that waits and every later call also gets it, and moves nothing, so that all threads see
+    /// the end and none reaches into the next epoch. DL_ERR_WRONG_STATE when the loop was ended before that,
+    /// by a newer dl_loader_epoch or dl_loader_begin_epoch, a seek, a loaded state or the end of the loader;
+    /// callers that wait get it too, and no batch is lost. dl_loader_next takes from the same stream and ends
+    /// no loop: its batches are missing here, and an end that it returned is the loop's end too. Other
+    /// results and errors: as dl_loader_next, but never DL_END. Since 0.3.
+    fn dl_epoch_next(
+        epoch: *mut dl_epoch, timeout_ns: i64, out: *mut *mut dl_batch, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// Every dl_epoch_next that waits on this handle returns DL_INTERRUPTED; if none waits, the next call
+    /// does. So it is never lost. Any thread, also in a signal handler; never blocks. NULL is fine. Since
+    /// 0.3.
+    fn dl_epoch_interrupt(epoch: *mut dl_epoch);
+
+    /// Frees the handle, also after its loader was destroyed; NULL is fine.
+    ///
+    /// Threading: once, when no other call on the handle is in progress or follows. An epoch that is released
+    /// in the middle stays the current one until another loop begins. Since 0.3.
+    fn dl_epoch_release(epoch: *mut dl_epoch);
+
+    /// dl_loader_epoch without a handle, for one thread that calls dl_loader_next. DL_END after the last
+    /// epoch.
     fn dl_loader_begin_epoch(loader: *mut dl_loader, error: *mut dl_error) -> dl_status;
 
     /// Position: (epoch, step), 0 \<= step \<= steps. (e, steps): DL_END_OF_EPOCH of epoch e is still due; (e
@@ -430,7 +460,9 @@ functions! {
     /// Ends every current and later wait with DL_CANCELLED, until a seek or load. Any thread; never blocks.
     fn dl_loader_cancel(loader: *mut dl_loader);
 
-    /// Ends only the current waits, with DL_INTERRUPTED. Any thread; never blocks.
+    /// Every dl_loader_next, dl_epoch_next and dl_loader_work that waits returns DL_INTERRUPTED; if none
+    /// waits, the next of these calls does. So it is never lost, but for a seek or load, which clears it. Any
+    /// thread, also in a signal handler; never blocks.
     fn dl_loader_interrupt(loader: *mut dl_loader);
 
     /// A handle for the host's event loop, signalled while next would not wait. On Linux a descriptor that
@@ -459,7 +491,9 @@ functions! {
     /// given one second, then abandoned together with what it uses, and this is logged. With a device, waits
     /// for the copies in flight and for the work queued on released batches.
     ///
-    /// Threading: once, when no other call on the loader is in progress or follows.
+    /// Threading: once, when no other call on the loader or on one of its loops is in progress; no call on
+    /// the loader follows. Its loops have ended: dl_epoch_next returns DL_ERR_WRONG_STATE, and they are
+    /// released as ever.
     fn dl_loader_destroy(loader: *mut dl_loader);
 
     /// All fields, in the order of dl_loader_fields.

@@ -15,6 +15,8 @@ handles! {
     dl_dataset
     /// a job's stream of batches; owns threads, slots and position
     dl_loader
+    /// a loop over one epoch of a loader; threads may share it
+    dl_epoch
     /// a lease on one batch; reference-counted; may outlive its loader
     dl_batch
     /// ends opens and waits from another thread
@@ -339,10 +341,11 @@ structs! {
 
     /// Records from the host's own code. `read` is called from worker threads, concurrently; with
     /// num_workers=0 from the thread in dl_loader_next, with `prompt` from both. It returns 0, or another
-    /// value when all records of the call are bad. `fields` is the schema (name, kind, dtype, rank, shape
-    /// without the batch dim, axes; of a ragged field, bytes is its maximum, 0 where that is not known).
-    /// `destroy` (may be NULL) is called once, when `read` will not be called again and nothing borrowed is
-    /// read any more.
+    /// value when all records of the call are bad, but DL_INTERRUPTED when the host wants its thread back:
+    /// the records do not count as bad, the position stays, dl_loader_next returns DL_INTERRUPTED, and the
+    /// next call reads the batch again. `fields` is the schema (name, kind, dtype, rank, shape without the
+    /// batch dim, axes; of a ragged field, bytes is its maximum, 0 where that is not known). `destroy` (may
+    /// be NULL) is called once, when `read` will not be called again and nothing borrowed is read any more.
     struct dl_reader {
         struct_size: u32,
         field_count: i32,
