@@ -79,5 +79,9 @@ Config together_config(Draws& draws);
 Config rivals_config(Draws& draws);
 void moves(Job& job);
 Config moves_config(Draws& draws);
+void loops(Job& job);
+Config loops_config(Draws& draws);
+void waits(Job& job);
+Config waits_config(Draws& draws);
 
 }  // namespace dataline::interleave

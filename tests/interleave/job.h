@@ -145,8 +145,10 @@ class Job {
   // Ends as a host ends it. Leases may be out.
   void close() {
     loader_->stop();
-    loader_.reset();
+    ended_ = std::move(loader_);
   }
+  // As a loop keeps it.
+  const std::shared_ptr<Loader>& loader_that_was() const { return ended_; }
 
   // The samples of a step, the bad ones too. `rotation`: of the indices that hold there.
   std::vector<int64_t> due(Place at, int64_t rotation = 0) const {
@@ -222,7 +224,7 @@ class Job {
 
   Config config_;
   CancelTokenRef token_;
-  std::shared_ptr<Loader> loader_;
+  std::shared_ptr<Loader> loader_, ended_;
   const Known* order_ = nullptr;
 };
 

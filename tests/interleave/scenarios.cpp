@@ -101,23 +101,17 @@ void leases(Job& job) {
     doing("next(-1) for all leases");
     if (job.loader().next(-1, &batch).is_ok()) held.push_back(batch);
   }
-  bool returned = false;
-  uint64_t entered = UINT64_MAX;
   const int waiter = spawn("waiter", [&] {
     Batch* batch = nullptr;
     doing("next(-1) with all leases held");
-    entered = points_of_thread();
     const Status got = job.loader().next(-1, &batch);
     // An epoch may end before a lease is wanted.
     if (got.code() != (interrupts_it ? Code::kInterrupted : Code::kOk) && got.code() != Code::kEndOfEpoch) {
       fail("the waiter: " + code_text(got));
     }
     if (batch != nullptr) batch->release();
-    returned = true;
   });
   for (uint64_t rest = draw(12); rest > 0; --rest) pause();
-  // An interrupt is for calls that have begun.
-  while (!returned && (entered == UINT64_MAX || points_of_thread(waiter) < entered + 4)) pause();
   if (interrupts_it) {
     job.loader().interrupt();
   } else {
@@ -192,6 +186,10 @@ constexpr Scenario kScenarios[] = {
     {"ends", "consumers wait while the job is cancelled or ended", 2, ends_config, ends},
     {"loss", "consumers wait while the device is lost", 2, loss_config, loss},
     {"leases", "somebody waits for a lease, and is interrupted or gets one", 1, leases_config, leases},
+    {"loops", "consumers share loops, and somebody who begins newer ones, seeks, interrupts", 5, loops_config,
+     loops},
+    {"waits", "consumers of a loop wait for a lease, and are interrupted or a newer loop begins", 1,
+     waits_config, waits},
     {"handles", "a consumer that sleeps on the wait handle", 1, handles_config, handles},
 };
 

@@ -35,8 +35,6 @@ __attribute__((noinline)) void switch_to(Fiber& to) {
   ++counts.switches;
   me().exceptions = exceptions_now();
   Fiber* const from = world.current;
-  from->points += steps - from->since;
-  to.since = steps;
   world.current = &to;
   exceptions_now() = to.exceptions;
   if (_setjmp(from->context) != 0) return;
@@ -185,7 +183,6 @@ Fiber& add_fiber(std::string name, std::function<void()> body) {
   fiber.started = false;
   fiber.expired = false;
   fiber.kept.clear();
-  fiber.points = 0;
   fiber.exceptions = {};
   fiber.priority = static_cast<int64_t>(world.draws.below(1u << 30));
   fiber.clock = inside() ? me().clock : VectorClock();
@@ -241,11 +238,6 @@ void join(int thread) {
     leave();
   }
   me().clock.join(fiber.clock);
-}
-
-uint64_t points_of_thread(int thread) {
-  const Fiber& fiber = thread < 0 ? me() : world.fibers[static_cast<size_t>(thread)];
-  return fiber.points + (&fiber == world.current ? steps - fiber.since : 0);
 }
 
 void doing(const char* what) { me().doing = what; }
@@ -324,7 +316,6 @@ void run(uint64_t seed, Mode mode, int32_t cpus, const std::string& replay,
   plan_next();
   if (_setjmp(world.outside) == 0) {
     first.started = true;
-    first.since = 0;
     setcontext(&first.start);
   }
   world.current = nullptr;

@@ -56,8 +56,7 @@ void handle_crashes();  // SIGSEGV, SIGILL, SIGABRT are failures of the schedule
 uint64_t draw(uint64_t count);                                   // [0, count), of the scenario's own draws
 int spawn(const std::string& name, std::function<void()> body);  // a thread of the test's
 void join(int thread);
-void doing(const char* what);                // told where this thread waits for ever
-uint64_t points_of_thread(int thread = -1);  // scheduling points it has passed; -1: this one
+void doing(const char* what);  // told where this thread waits for ever
 // Plain accesses: a failure when they are not ordered.
 void wrote(const void* place);
 void reads(const void* place);

@@ -44,8 +44,7 @@ struct Fiber {
   bool expired = false;
   int64_t priority = 0;
   VectorClock clock;
-  uint64_t points = 0, since = 0;  // passed until it ran last, and the step at which that was
-  std::vector<KeptStore> kept;     // oldest first
+  std::vector<KeptStore> kept;  // oldest first
   Exceptions exceptions;
   std::jmp_buf context;
   ucontext_t start;

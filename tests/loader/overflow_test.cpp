@@ -115,12 +115,13 @@ class Overflow : public ::testing::TestWithParam<Shape> {
 TEST_P(Overflow, OtherCallsDoNotWaitForTheCopy) {
   EXPECT_EQ(stats_of(loader_).batches, 1);
   save_state(loader_);
-  dl_loader_interrupt(loader_.get());
+  dl_loader_interrupt(loader_.get());  // nobody waits: the next call returns it
   held_.batch.reset();
   EXPECT_TRUE(memory_.held_up()) << "the calls above came back while the copy had no memory";
   const Delivered& copied = finish();
   EXPECT_EQ(copied.status, DL_OK) << copied.message;
   EXPECT_EQ(copied.values.front(), 10u);
+  EXPECT_EQ(next(loader_).status, DL_INTERRUPTED);
   EXPECT_EQ(next(loader_).values.front(), 20u);
 }
 
