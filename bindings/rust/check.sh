@@ -162,6 +162,7 @@ with_indicatif() {
 choose_workspace
 style "$workspace"
 style "$root/examples/rust"
+style "$root/tests/languages/loops/rust"
 
 cd "$workspace"
 step "tests"

@@ -47,6 +47,12 @@ loop_python() {
   (cd / && "$python" -c 'import torch') 2>/dev/null && echo "$python"
 }
 
+# loops_NAME builds that language's driver of loops.json and prints its command (loops/README.md).
+loops_rust() {
+  command -v cargo >/dev/null || return 1
+  (cd tests/languages/loops/rust && cargo build --quiet >&2) && echo "$CARGO_TARGET_DIR/debug/loops_rust"
+}
+
 # reader_NAME prints the program that tests what reads records in that language (grown_cells_test.py).
 reader_rust() {
   local built

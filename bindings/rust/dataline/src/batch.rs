@@ -60,10 +60,6 @@ impl Batch {
         self.handle
     }
 
-    pub(crate) fn epoch(&self) -> i64 {
-        self.raw_info().epoch
-    }
-
     #[inline]
     fn views(&self) -> ffi::Views<'_> {
         // SAFETY: the views live as long as the batch.

@@ -5,14 +5,10 @@ use crate::{ffi, Result};
 use dataline_sys as sys;
 use std::fmt;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A loader's handle while the loader lives, for those who may call it after its end.
-pub(crate) struct Shared {
-    loader: Mutex<*mut sys::dl_loader>,
-    interrupts: AtomicU64,
-}
+/// A loader's handle, for calls that may come after the loader's end. NULL from then on.
+pub(crate) struct Shared(Mutex<*mut sys::dl_loader>);
 
 // SAFETY: cancel and interrupt may be called from any thread, and the pointer is used under the lock.
 unsafe impl Send for Shared {}
@@ -21,16 +17,11 @@ unsafe impl Sync for Shared {}
 
 impl Shared {
     pub(crate) fn new(loader: *mut sys::dl_loader) -> Shared {
-        Shared { loader: Mutex::new(loader), interrupts: AtomicU64::new(0) }
-    }
-
-    /// How many the program asked for; each is counted before it happens.
-    pub(crate) fn interrupts(&self) -> u64 {
-        self.interrupts.load(SeqCst)
+        Shared(Mutex::new(loader))
     }
 
     fn lock(&self) -> MutexGuard<'_, *mut sys::dl_loader> {
-        self.loader.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// After it no call through this handle reaches the loader.
@@ -68,9 +59,11 @@ impl CancelHandle {
         unsafe { sys::dl_loader_cancel(*loader) };
     }
 
-    /// Ends only the waits in progress, with [`Error::Interrupted`](crate::Error::Interrupted). Never blocks.
+    /// Ends every wait in progress with [`Error::Interrupted`](crate::Error::Interrupted). If there is none, it ends the next
+    /// call: [`Loader::next`](crate::Loader::next), [`Loader::work`](crate::Loader::work) or the next item of a loop. A seek
+    /// or load clears it. No batch is lost. Never blocks. To interrupt only one loop, call
+    /// [`Epoch::interrupt`](crate::Epoch::interrupt).
     pub fn interrupt(&self) {
-        self.shared.interrupts.fetch_add(1, SeqCst);
         let loader = self.shared.lock();
         // SAFETY: live while the lock is held, or NULL, which is fine.
         unsafe { sys::dl_loader_interrupt(*loader) };

@@ -41,7 +41,7 @@ macro_rules! codes {
 codes! {
     /// The loader or a token was cancelled.
     Cancelled = DL_CANCELLED,
-    /// The wait was interrupted.
+    /// The call was interrupted.
     Interrupted = DL_INTERRUPTED,
     /// A value that makes no sense.
     InvalidArgument = DL_ERR_INVALID_ARGUMENT,

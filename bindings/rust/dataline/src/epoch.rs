@@ -1,24 +1,101 @@
 //! One epoch as an iterator.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::{Batch, Code, Error, Loader, Result};
+use crate::{ffi, Batch, Code, Loader, Next, Result};
+use dataline_sys as sys;
 use std::fmt;
 use std::iter::FusedIterator;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Owns the library's handle of a loop over one epoch.
+struct Handle(*mut sys::dl_epoch);
+
+// SAFETY: any thread may call the library's epochs. Only the owner releases one.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: the only owner, so no other call is in progress. The loader may be gone already.
+        unsafe { sys::dl_epoch_release(self.0) };
+    }
+}
+
+/// A loop over one epoch. `Ok(None)` after the last epoch; `Err` when the loop could not begin.
+pub(crate) struct Loop(Result<Option<Handle>>);
+
+impl Loop {
+    pub(crate) fn begin(loader: &Loader<'_>) -> Loop {
+        Loop(Loop::handle(loader))
+    }
+
+    fn handle(loader: &Loader<'_>) -> Result<Option<Handle>> {
+        let mut epoch = ptr::null_mut();
+        // SAFETY: a live handle; `epoch` receives the result.
+        match ffi::soft(|error| unsafe { sys::dl_loader_epoch(loader.raw(), &mut epoch, error) })? {
+            sys::DL_OK => Ok(Some(Handle(epoch))),
+            sys::DL_END => Ok(None),
+            status => Err(ffi::soft_error(status)),
+        }
+    }
+
+    /// Whether there is an epoch to take batches from.
+    pub(crate) fn has_begun(&self) -> bool {
+        matches!(self.0, Ok(Some(_)))
+    }
+
+    /// The next batch, the end of the epoch or a time-out. Several threads may call it; each gets a different batch.
+    #[inline]
+    pub(crate) fn next(&self, timeout_ns: i64) -> Result<Next> {
+        match &self.0 {
+            // SAFETY: a live handle; the library passes the batch to the caller.
+            Ok(Some(handle)) => unsafe {
+                Next::of(|batch, error| sys::dl_epoch_next(handle.0, timeout_ns, batch, error))
+            },
+            Ok(None) => Ok(Next::EndOfEpoch),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    pub(crate) fn interrupt(&self) {
+        if let Ok(Some(handle)) = &self.0 {
+            // SAFETY: a live handle.
+            unsafe { sys::dl_epoch_interrupt(handle.0) };
+        }
+    }
+}
+
+/// Whether iteration stops after `item`. A bad sample and an interrupt lose no batch: the next call continues.
+pub(crate) fn is_last(item: &Option<Result<Batch>>) -> bool {
+    match item {
+        None => true,
+        Some(Err(error)) => !matches!(error.code(), Code::BadSample | Code::Interrupted),
+        Some(Ok(_)) => false,
+    }
+}
+
+/// Batches of the loader's epoch from its position on; `None` when not known.
+fn remaining(loader: &Loader<'_>) -> Option<usize> {
+    let step = loader.position().map_or(0, |position| position.step);
+    loader.steps().map(|steps| steps.saturating_sub(usize::try_from(step).unwrap_or(usize::MAX)))
+}
 
 /// The batches of one epoch, in order; see [`Loader::epoch`].
 ///
-/// Another loop over the same loader that begins (in this thread or another), [`Loader::seek`] and [`Loader::load_state`]
-/// end it: the next item is then an error with [`Code::WrongState`].
+/// A newer loop over the same loader, [`Loader::seek`] and [`Loader::load_state`] end it, from any thread: the next item
+/// is then an error with [`Code::WrongState`].
 ///
-/// An error ends it, but for [`Code::BadSample`]: the item after that is the step's good samples. `len` counts the
-/// batches that are left, so such errors come on top, and calls of [`Loader::next`] take batches away.
+/// Iteration stops after an error, with two exceptions. After [`Code::BadSample`] the next item is the step's good
+/// samples. After [`Code::Interrupted`] it is the batch that was due. `len` counts the remaining batches. Errors come on
+/// top, and calls of [`Loader::next`] take batches away.
 ///
 /// `len` panics where the number of batches is not known ([`Loader::steps`] is `None`); `size_hint` does not.
 ///
-/// Threads share an epoch by a loop over `&epoch` each: every batch goes to one of them. An error goes to one of them too,
-/// and ends the others' loops as if the epoch were over.
+/// Threads share an epoch: each loops over `&epoch`. Every batch goes to one of them. The end of the epoch, and an error that
+/// ends it, reach all of them.
 ///
 /// ```
 /// # use dataline::{Array, Dataset, Loader, Options};
@@ -26,7 +103,7 @@ use std::sync::{Mutex, PoisonError};
 /// # let dataset = Dataset::from_arrays(&[Array::dense("x", &[100], &[1u8; 100])?], &Options::new())?;
 /// let loader = Loader::new(&dataset, &Options::new().set("batch_size", 8))?;
 /// let epoch = loader.epoch();
-/// let count = || (&epoch).try_fold(0, |sum, batch| Ok(sum + batch?.len()));
+/// let count = || epoch.iter().try_fold(0, |sum, batch| Ok(sum + batch?.len()));
 /// let counts: dataline::Result<Vec<usize>> = std::thread::scope(|threads| {
 ///     let workers: Vec<_> = (0..3).map(|_| threads.spawn(count)).collect();
 ///     workers.into_iter().map(|worker| worker.join().unwrap()).collect()
@@ -47,71 +124,65 @@ use std::sync::{Mutex, PoisonError};
 /// ```
 #[must_use = "batches are loaded ahead, and taken by iterating"]
 pub struct Epoch<'l> {
-    loader: &'l Loader<'l>,
-    /// Of its loop.
-    number: u64,
-    /// Batches; `usize::MAX` when not known.
-    left: AtomicUsize,
-    failed: Mutex<Option<Error>>,
-    done: AtomicBool,
+    inner: Loop,
+    /// Batches when it began; `None` when not known.
+    total: Option<usize>,
+    /// Of `total`, by all threads.
+    taken: AtomicUsize,
+    done: bool,
+    loader: PhantomData<&'l Loader<'l>>,
 }
-
-const NOT_KNOWN: usize = usize::MAX;
 
 impl<'l> Epoch<'l> {
     pub(crate) fn begin(loader: &'l Loader<'_>) -> Epoch<'l> {
-        let (number, left, failed) = match Epoch::start(loader) {
-            Ok(Some((number, left))) => (number, left, None),
-            Ok(None) => (0, 0, None),
-            Err(error) => (0, 0, Some(error)),
-        };
-        // No loop has number 0: it is over, or it is never asked for a batch.
-        let done = AtomicBool::new(number == 0 && failed.is_none());
-        Epoch { loader, number, left: AtomicUsize::new(left), failed: Mutex::new(failed), done }
+        let inner = Loop::begin(loader);
+        let total = if inner.has_begun() { remaining(loader) } else { Some(0) };
+        Epoch { inner, total, taken: AtomicUsize::new(0), done: false, loader: PhantomData }
     }
 
-    fn start(loader: &Loader<'_>) -> Result<Option<(u64, usize)>> {
-        Ok(loader.loops().begin()?.map(|(number, step)| {
-            let step = usize::try_from(step).unwrap_or(usize::MAX);
-            (number, loader.steps().map_or(NOT_KNOWN, |steps| steps.saturating_sub(step)))
-        }))
+    /// The batches that one of several threads takes; `for batch in &epoch` is the same.
+    pub fn iter(&self) -> Batches<'_> {
+        Batches { epoch: self, done: false }
+    }
+
+    /// Interrupts every call that waits for a batch of this epoch: its item is [`Error::Interrupted`](crate::Error::Interrupted). If none waits, the
+    /// next call is interrupted. No batch is lost. Any thread; never blocks.
+    ///
+    /// ```
+    /// # use dataline::{Array, Dataset, Error, Loader, Options};
+    /// # fn main() -> dataline::Result<()> {
+    /// # let dataset = Dataset::from_arrays(&[Array::dense("x", &[8], &[0u8; 8])?], &Options::new())?;
+    /// let loader = Loader::new(&dataset, &Options::new().set("batch_size", 4))?;
+    /// let epoch = loader.epoch();
+    /// std::thread::scope(|threads| {
+    ///     threads.spawn(|| epoch.interrupt());
+    /// });
+    /// let mut batches = epoch.iter();
+    /// assert!(matches!(batches.next(), Some(Err(Error::Interrupted))));
+    /// assert_eq!(batches.count(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn interrupt(&self) {
+        self.inner.interrupt();
     }
 
     fn left(&self) -> Option<usize> {
-        Some(self.left.load(Relaxed)).filter(|&left| left != NOT_KNOWN)
+        self.total.map(|total| total.saturating_sub(self.taken.load(Relaxed)))
     }
 
-    fn end(&self) {
-        self.done.store(true, Relaxed);
-        self.left.store(0, Relaxed);
-    }
-
+    #[inline]
     fn take_batch(&self) -> Option<Result<Batch>> {
-        if self.done.load(Relaxed) {
-            return None;
-        }
-        if self.number == 0 {
-            self.end();
-            return self.failed.lock().unwrap_or_else(PoisonError::into_inner).take().map(Err);
-        }
-        match self.loader.loops().next(self.number) {
-            Ok(Some(batch)) => {
-                let less = |left: usize| {
-                    Some(left).filter(|&left| left != NOT_KNOWN).map(|left| left.saturating_sub(1))
-                };
-                let _ = self.left.fetch_update(Relaxed, Relaxed, less);
+        match self.inner.next(-1) {
+            Ok(Next::Batch(batch)) => {
+                self.taken.fetch_add(1, Relaxed);
                 Some(Ok(batch))
             }
-            Ok(None) => {
-                self.end();
+            Ok(_) => {
+                self.taken.store(self.total.unwrap_or(0), Relaxed); // also those that Loader::next took
                 None
             }
-            Err(error) => {
-                if error.code() != Code::BadSample {
-                    self.end();
-                }
-                Some(Err(error))
-            }
+            Err(error) => Some(Err(error)),
         }
     }
 }
@@ -121,11 +192,17 @@ impl Iterator for Epoch<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Result<Batch>> {
-        self.take_batch()
+        if self.done {
+            return None;
+        }
+        let item = self.take_batch();
+        self.done = is_last(&item);
+        item
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left().unwrap_or(0), self.left())
+        let left = if self.done { Some(0) } else { self.left() };
+        (left.unwrap_or(0), left)
     }
 }
 
@@ -133,17 +210,12 @@ impl ExactSizeIterator for Epoch<'_> {}
 
 impl FusedIterator for Epoch<'_> {}
 
-/// For threads that share it.
-impl Iterator for &Epoch<'_> {
+impl<'e> IntoIterator for &'e Epoch<'_> {
     type Item = Result<Batch>;
+    type IntoIter = Batches<'e>;
 
-    #[inline]
-    fn next(&mut self) -> Option<Result<Batch>> {
-        self.take_batch()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, self.left()) // others take some
+    fn into_iter(self) -> Batches<'e> {
+        self.iter()
     }
 }
 
@@ -153,5 +225,38 @@ impl fmt::Debug for Epoch<'_> {
             .field("left", &self.left())
             .field("done", &self.done)
             .finish_non_exhaustive()
+    }
+}
+
+/// The batches of an [`Epoch`] that one of several threads takes; see [`Epoch::iter`].
+#[must_use = "batches are loaded ahead, and taken by iterating"]
+pub struct Batches<'e> {
+    epoch: &'e Epoch<'e>,
+    done: bool,
+}
+
+impl Iterator for Batches<'_> {
+    type Item = Result<Batch>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<Batch>> {
+        if self.done {
+            return None;
+        }
+        let item = self.epoch.take_batch();
+        self.done = is_last(&item);
+        item
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, if self.done { Some(0) } else { self.epoch.left() }) // others take some
+    }
+}
+
+impl FusedIterator for Batches<'_> {}
+
+impl fmt::Debug for Batches<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Batches").field("epoch", self.epoch).field("done", &self.done).finish()
     }
 }

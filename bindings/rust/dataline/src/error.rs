@@ -36,7 +36,7 @@ pub enum Error {
     Device(Failure),
     /// The loader or a token was cancelled; until a seek.
     Cancelled,
-    /// The wait was interrupted; nothing was lost.
+    /// The call was interrupted. No batch was lost.
     Interrupted,
     /// A defect of the library; please report it.
     Internal(Failure),

@@ -39,7 +39,7 @@
 //! **Writing.** A [`Writer`] makes sets of rows that a [`Dataset`] opens.
 //!
 //! **Threads.** `Dataset`, `Loader`, `Batch` and `Writer` are `Send + Sync`. Several threads may take batches of one loader: each
-//! gets a different one. They share an [`Epoch`], or call [`Loader::next`]; a second loop over the loader ends the first.
+//! gets a different one. They share an [`Epoch`], or call [`Loader::next`]. A newer loop over the loader ends the older one.
 //!
 //! **Processes.** In a forked child a loader's calls fail with [`Code::Forked`]; datasets keep working.
 //!
@@ -78,12 +78,12 @@ mod image;
 mod launcher;
 mod lend;
 mod loader;
-mod loops;
 mod memory;
 mod metrics;
 mod mix;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+mod next;
 mod opening;
 mod operator;
 mod options;
@@ -114,7 +114,7 @@ pub use code::Code;
 pub use dataset::Dataset;
 pub use device::Device;
 pub use element::{Bf16, Element, F16};
-pub use epoch::Epoch;
+pub use epoch::{Batches, Epoch};
 pub use error::{Error, Failure, Result};
 pub use extensions::Extensions;
 pub use field::{DType, Field, Kind};
@@ -122,10 +122,11 @@ pub use file::File;
 pub use format::{FirstBytes, Format, FormatKey, FormatRequest, Sniff};
 pub use image::{ImageFormat, ImageInfo, PixelScale};
 pub use launcher::{launcher, Launcher};
-pub use loader::{Loader, Next, Position};
+pub use loader::{Loader, Position};
 pub use memory::{Allocator, MemoryKind};
 pub use metrics::{Metric, MetricKind, MetricThread, Metrics, Stall};
 pub use mix::{MixPart, MixStage, PartInfo, Share};
+pub use next::Next;
 pub use opening::{Opening, Progress};
 pub use operator::{ArgumentValue, Operator, OperatorUse};
 pub use options::{LogLevel, Options};

@@ -3,11 +3,10 @@
 //! SPDX-License-Identifier: Apache-2.0
 use crate::cancel::Shared;
 use crate::lend::lend;
-use crate::loops::Loops;
 use crate::trace::Tracing;
 use crate::tuned::{self, Tuned};
 use crate::{
-    ffi, field, mix, BadSample, Batch, CancelHandle, Dataset, Device, Epoch, Field, Metrics, Options,
+    ffi, field, mix, BadSample, Batch, CancelHandle, Dataset, Device, Epoch, Field, Metrics, Next, Options,
     PartInfo,
 };
 use crate::{Code, Error, PixelScale, PlanStage, Result, Stats};
@@ -26,7 +25,6 @@ use std::time::Duration;
 pub struct Loader<'a> {
     handle: *mut sys::dl_loader,
     shared: Arc<Shared>,
-    loops: Loops,
     tracing: Tracing, // dropped after the handle is destroyed
     borrowed: PhantomData<&'a [u8]>,
 }
@@ -35,19 +33,6 @@ pub struct Loader<'a> {
 unsafe impl Send for Loader<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Loader<'_> {}
-
-/// What [`Loader::next`] found.
-#[derive(Debug)]
-pub enum Next {
-    /// The next batch, in order.
-    Batch(Batch),
-    /// Once at the end of each epoch, the last too.
-    EndOfEpoch,
-    /// After the last of `epochs` epochs, on every call.
-    End,
-    /// The time was over; nothing was lost.
-    TimedOut,
-}
 
 /// The position of a loader: what it delivered, not what it loaded ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,28 +56,30 @@ impl<'a> Loader<'a> {
         // SAFETY: live arguments; the loader keeps its own reference on the dataset.
         ffi::hard(|error| unsafe { sys::dl_loader_create(dataset.raw(), options, &mut handle, error) })?;
         let shared = Arc::new(Shared::new(handle));
-        let loops = Loops::new(handle, Arc::clone(&shared));
-        Ok(Loader { handle, shared, loops, tracing: Tracing::default(), borrowed: PhantomData })
+        Ok(Loader { handle, shared, tracing: Tracing::default(), borrowed: PhantomData })
     }
 
     /// The batches of one epoch: the rest of this one after [`Loader::seek`] or [`Loader::load_state`]; the next one from
     /// its first step if this was left in the middle. Nothing after the last epoch. `for batch in &loader` is the same.
     ///
-    /// It ends the current loop over the same loader, if any, whose next item is an error: threads that are to
-    /// share an epoch share an [`Epoch`].
+    /// It ends the current loop over the same loader, if any: the next item of that loop is an error. Threads share an
+    /// epoch by sharing one [`Epoch`].
     pub fn epoch(&self) -> Epoch<'_> {
         Epoch::begin(self)
     }
 
     /// The next batch, in order. `None` waits without limit, zero does not wait. With `num_workers=0` the call does the work
-    /// itself, whatever the time-out.
+    /// itself, whatever the time-out. It takes from the same stream as loops do, and ends no loop.
     ///
     /// # Errors
     /// [`BadSample`](crate::Code::BadSample) with `on_error=raise`: once a step, the next call delivers the step's good
     /// samples. [`LeasesHeld`](crate::Code::LeasesHeld), [`Forked`](crate::Code::Forked), cancelled, interrupted.
     #[inline]
     pub fn next(&self, timeout: Option<Duration>) -> Result<Next> {
-        self.loops.next_of_any(timeout)
+        let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+        let timeout_ns = timeout.map_or(-1, nanoseconds);
+        // SAFETY: a live handle; the library passes the batch to the caller.
+        unsafe { Next::of(|batch, error| sys::dl_loader_next(self.handle, timeout_ns, batch, error)) }
     }
 
     /// With `num_workers=0`: loads on this thread for about `budget`, so that a frame loop can spread a batch over several
@@ -133,29 +120,25 @@ impl<'a> Loader<'a> {
         unsafe { Metrics::of(self.handle) }
     }
 
-    pub(crate) fn loops(&self) -> &Loops {
-        &self.loops
-    }
-
     /// Where it is.
     ///
     /// # Errors
     /// [`Code::Forked`](crate::Code::Forked).
     pub fn position(&self) -> Result<Position> {
-        let (epoch, step) = self.loops.position()?;
+        let (mut epoch, mut step) = (0, 0);
+        // SAFETY: a live handle.
+        ffi::hard(|error| unsafe { sys::dl_loader_position(self.handle, &mut epoch, &mut step, error) })?;
         Ok(Position { epoch: u64::try_from(epoch).unwrap_or(0), step: u64::try_from(step).unwrap_or(0) })
     }
 
-    /// Goes to a step of an epoch. Clears a cancel and ends the current loop. Held batches stay valid.
+    /// Goes to a step of an epoch. Clears a cancel and an interrupt, and ends the current loop. Held batches stay valid.
     ///
     /// # Errors
     /// [`OutOfRange`](crate::Code::OutOfRange), which names the limits.
     pub fn seek(&self, epoch: u64, step: u64) -> Result<()> {
         let clamp = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         // SAFETY: a live handle.
-        self.loops.displace(|loader, error| unsafe {
-            sys::dl_loader_seek(loader, clamp(epoch), clamp(step), error)
-        })
+        ffi::hard(|error| unsafe { sys::dl_loader_seek(self.handle, clamp(epoch), clamp(step), error) })
     }
 
     /// Batches in an epoch, the same on every rank; `None` when not known.
@@ -193,16 +176,15 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Goes to a saved position, and ends the current loop. Threads, depth, I/O, memory and transform may differ from the saving job's; rank and
-    /// world size too, at an equal global batch.
+    /// Goes to a saved position, as [`Loader::seek`] does. Threads, depth, I/O, memory and transform may differ from the
+    /// saving job's; rank and world size too, at an equal global batch.
     ///
     /// # Errors
     /// [`Error::State`](crate::Error::State): damaged, or of another job; names both values.
     pub fn load_state(&self, text: &str) -> Result<()> {
         let text = ffi::c_text("state", text)?;
         // SAFETY: a live handle and text.
-        self.loops
-            .displace(|loader, error| unsafe { sys::dl_loader_state_load(loader, text.as_ptr(), error) })
+        ffi::hard(|error| unsafe { sys::dl_loader_state_load(self.handle, text.as_ptr(), error) })
     }
 
     /// What ends this loader's waits from other threads.

@@ -4,22 +4,22 @@
 //! thread is kept, any executor will do, and with `num_workers=0` the samples are loaded there.
 //!
 //! SPDX-License-Identifier: Apache-2.0
+use crate::epoch::{is_last, Loop};
 use crate::{Batch, Code, Loader, Next, Result};
 use futures_core::stream::{FusedStream, Stream};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
 /// The batches of one epoch, in order, as a [`Stream`]: for asynchronous programs what [`Loader::epoch`] is for others.
 ///
-/// It begins with the epoch's loop, and another loop over the loader ends it, as with an [`Epoch`](crate::Epoch). A poll
-/// takes one batch at most, so the position is that of what was delivered; a future of the next item may be dropped (a
-/// `select!`, a time-out), the item comes with the next one. Dropping the stream ends a wait in progress; with
-/// `num_workers=0` it waits for the batch that is being made.
+/// The loop begins when the stream is made. A newer loop over the loader ends it, as it ends an [`Epoch`](crate::Epoch). A
+/// poll takes at most one batch. A future of the next item may be dropped (a `select!`, a time-out): the next future then
+/// returns that item. Dropping the stream interrupts a wait in progress. With `num_workers=0` it waits for the samples that
+/// are being loaded.
 ///
 /// ```
 /// # use dataline::{Array, Dataset, EpochStream, Loader, Options};
@@ -43,19 +43,18 @@ pub struct EpochStream {
 }
 
 struct Shared {
-    loader: Arc<Loader<'static>>,
-    /// Of its loop.
-    number: u64,
-    dropped: AtomicBool,
+    epoch: Loop,
     room: Mutex<Room>,
     changed: Condvar,
+    _loader: Arc<Loader<'static>>, // alive while the stream is
 }
 
-/// Where the thread finds what is wanted, and puts it.
+/// Where the stream's thread finds what is wanted, and puts it.
 #[derive(Default)]
 struct Room {
     wanted: Option<Waker>,
     found: Option<Option<Result<Batch>>>,
+    dropped: bool,
 }
 
 impl Shared {
@@ -63,29 +62,24 @@ impl Shared {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread: an item each time one is wanted, until the stream is dropped.
-    fn wait(&self) {
+    /// The thread: takes an item each time one is wanted, until the stream is dropped.
+    fn run(&self) {
         let mut room = self.room();
-        while !self.dropped.load(SeqCst) {
+        while !room.dropped {
             if room.wanted.is_none() || room.found.is_some() {
                 room = self.changed.wait(room).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
             drop(room);
-            let item = self.next();
+            let item = item(self.epoch.next(-1)).flatten();
             room = self.room();
             room.found = Some(item);
             if let Some(waker) = room.wanted.take() {
-                drop(room); // who is woken may poll at once, here
+                drop(room); // the task may poll inside wake()
                 waker.wake();
                 room = self.room();
             }
         }
-    }
-
-    fn next(&self) -> Option<Result<Batch>> {
-        let going = || !self.dropped.load(SeqCst);
-        item(self.loader.loops().take(self.number, -1, going)).flatten()
     }
 }
 
@@ -100,39 +94,26 @@ fn item(found: Result<Next>) -> Option<Option<Result<Batch>>> {
 }
 
 impl EpochStream {
-    /// Begins a loop over one epoch, as [`Loader::epoch`] does. An error of that is the first item.
+    /// Begins a loop over one epoch, as [`Loader::epoch`] does. If that fails, the first item is the error.
     pub fn new(loader: &Arc<Loader<'static>>) -> EpochStream {
-        let begun = loader.loops().begin();
-        let in_caller = loader.stats().map_or(true, |stats| stats.num_workers == 0);
-        let (number, room, done) = match begun {
-            Ok(Some((number, _))) => (number, Room::default(), false),
-            Ok(None) => (0, Room::default(), true),
-            Err(error) => (0, Room { wanted: None, found: Some(Some(Err(error))) }, false),
-        };
-        let shared = Shared {
-            loader: Arc::clone(loader),
-            number,
-            dropped: AtomicBool::new(false),
-            room: Mutex::new(room),
-            changed: Condvar::new(),
-        };
-        EpochStream { shared: Arc::new(shared), in_caller, done, waiter: None }
+        let epoch = Loop::begin(loader);
+        let in_caller = epoch.has_begun() && loader.stats().map_or(true, |stats| stats.num_workers == 0);
+        let shared =
+            Shared { epoch, room: Mutex::default(), changed: Condvar::new(), _loader: Arc::clone(loader) };
+        EpochStream { shared: Arc::new(shared), in_caller, done: false, waiter: None }
     }
 
     /// The next batch; `None` at the end of the epoch. What `StreamExt::next` is, without that crate.
     ///
     /// # Errors
-    /// As [`Loader::next`]. An error ends it, but for [`Code::BadSample`]: the item after that is the step's good samples.
+    /// As [`Loader::next`]. The stream ends after an error, except after [`Code::BadSample`] and [`Code::Interrupted`], as
+    /// an [`Epoch`](crate::Epoch) does.
     pub async fn next(&mut self) -> Option<Result<Batch>> {
         NextItem(self).await
     }
 
     fn deliver(&mut self, item: Option<Result<Batch>>) -> Poll<Option<Result<Batch>>> {
-        self.done = match &item {
-            None => true,
-            Some(Err(error)) => error.code() != Code::BadSample,
-            Some(Ok(_)) => false,
-        };
+        self.done = is_last(&item);
         Poll::Ready(item)
     }
 }
@@ -150,7 +131,7 @@ impl Stream for EpochStream {
             return self.deliver(item);
         }
         if room.wanted.is_none() && !self.in_caller {
-            let at_once = item(shared.loader.loops().take(shared.number, 0, || true));
+            let at_once = item(shared.epoch.next(0));
             if let Some(item) = at_once {
                 return self.deliver(item);
             }
@@ -159,7 +140,7 @@ impl Stream for EpochStream {
         shared.changed.notify_all();
         if self.waiter.is_none() {
             let shared = Arc::clone(&shared);
-            let made = thread::Builder::new().name("dataline-stream".to_owned()).spawn(move || shared.wait());
+            let made = thread::Builder::new().name("dataline-stream".to_owned()).spawn(move || shared.run());
             match made {
                 Ok(thread) => self.waiter = Some(thread),
                 Err(error) => {
@@ -191,11 +172,13 @@ impl FusedStream for EpochStream {
 impl Drop for EpochStream {
     fn drop(&mut self) {
         if let Some(thread) = self.waiter.take() {
-            self.shared.dropped.store(true, SeqCst);
-            drop(self.shared.room()); // it is before its look at `dropped`, or waits and hears of it
+            self.shared.room().dropped = true;
             self.shared.changed.notify_all();
-            self.shared.loader.loops().interrupt_until(|| thread.is_finished());
-            let _ = thread.join();
+            self.shared.epoch.interrupt(); // only the thread calls next now: its wait ends, or its next call does not wait
+            if thread.thread().id() != thread::current().id() {
+                // else: dropped inside wake()
+                let _ = thread.join();
+            }
         }
     }
 }

@@ -7,15 +7,20 @@ use common::{loader_of, numbers};
 use dataline::{
     CancelToken, DType, Dataset, Error, Field, Loader, LogLevel, Next, Options, Record, Source, SourceError,
 };
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// One record, which cannot be read while the test holds the lock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Event {
+    Entered,
+    Dropped,
+}
+
+/// One record, which cannot be read while the test holds the lock. Reports calls of `read` and its own end.
 struct Gated {
     gate: Arc<Mutex<()>>,
-    entered: Arc<AtomicBool>,
-    left: Arc<AtomicBool>,
+    events: Mutex<Sender<Event>>,
 }
 
 impl Source for Gated {
@@ -28,21 +33,26 @@ impl Source for Gated {
     }
 
     fn read(&self, _: usize, record: &mut Record<'_>) -> Result<(), SourceError> {
-        self.entered.store(true, Ordering::SeqCst);
+        self.report(Event::Entered);
         drop(self.gate.lock());
         record.put(0, &[7i64])
     }
 }
 
 impl Gated {
-    fn at(gate: &Arc<Mutex<()>>) -> Gated {
-        Gated { gate: gate.clone(), entered: Arc::default(), left: Arc::default() }
+    fn at(gate: &Arc<Mutex<()>>) -> (Gated, Receiver<Event>) {
+        let (events, receiver) = mpsc::channel();
+        (Gated { gate: gate.clone(), events: Mutex::new(events) }, receiver)
+    }
+
+    fn report(&self, event: Event) {
+        let _ = self.events.lock().unwrap().send(event); // some tests do not listen
     }
 }
 
 impl Drop for Gated {
     fn drop(&mut self) {
-        self.left.store(true, Ordering::SeqCst);
+        self.report(Event::Dropped);
     }
 }
 
@@ -51,7 +61,7 @@ fn loader_with(source: Gated, options: &Options) -> Loader<'static> {
 }
 
 fn gated(gate: &Arc<Mutex<()>>) -> Loader<'static> {
-    loader_with(Gated::at(gate), &Options::new().set("num_workers", 1))
+    loader_with(Gated::at(gate).0, &Options::new().set("num_workers", 1))
 }
 
 #[test]
@@ -66,18 +76,17 @@ fn a_time_out_loses_nothing() {
 }
 
 #[test]
-fn interrupt_ends_the_wait_in_progress_only() {
+fn an_interrupt_ends_the_next_call_or_the_wait_in_progress_and_loses_no_batch() {
     let gate = Arc::new(Mutex::new(()));
     let closed = gate.lock().unwrap();
     let loader = gated(&gate);
     let handle = loader.cancel_handle();
-    std::thread::scope(|scope| {
-        let waiter = scope.spawn(|| loader.next(None));
-        // When the wait has begun is not known, so it is interrupted until it ends.
-        while !waiter.is_finished() {
-            handle.interrupt();
-            std::thread::yield_now();
-        }
+    handle.interrupt();
+    assert!(matches!(loader.next(Some(Duration::ZERO)), Err(Error::Interrupted)));
+    assert!(matches!(loader.next(Some(Duration::ZERO)), Ok(Next::TimedOut)), "one call only");
+    std::thread::scope(|threads| {
+        let waiter = threads.spawn(|| loader.next(None));
+        handle.interrupt();
         assert!(matches!(waiter.join().unwrap(), Err(Error::Interrupted)));
     });
     drop(closed);
@@ -133,19 +142,14 @@ fn keep(level: LogLevel, text: &str) {
 fn a_source_that_does_not_return_is_left_behind_with_a_remark_and_dropped_when_it_returns() {
     let gate = Arc::new(Mutex::new(()));
     let closed = gate.lock().unwrap();
-    let source = Gated::at(&gate);
-    let (entered, left) = (source.entered.clone(), source.left.clone());
+    let (source, events) = Gated::at(&gate);
     let loader = loader_with(source, &Options::new().set("num_workers", 1).log(keep));
-    while !entered.load(Ordering::SeqCst) {
-        std::thread::yield_now();
-    }
+    assert_eq!(events.recv(), Ok(Event::Entered));
     drop(loader); // waits a second for the source
-    assert!(!left.load(Ordering::SeqCst), "a thread is in it");
+    assert!(events.try_iter().all(|event| event == Event::Entered), "a thread is in it");
     let remarks = REMARKS.lock().unwrap().clone();
     assert_eq!(remarks.len(), 1, "{remarks:?}");
     assert_eq!(remarks[0].0, LogLevel::Warning);
     drop(closed);
-    while !left.load(Ordering::SeqCst) {
-        std::thread::yield_now();
-    }
+    assert!(events.iter().any(|event| event == Event::Dropped));
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{epoch_of, loader_of, numbers};
-use dataline::{Code, Next, Position};
+use dataline::{Batch, Code, Next, Position, Result};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -72,6 +72,81 @@ fn after_a_seek_the_next_loop_goes_on_there() {
     let error = loader.seek(0, 4).unwrap_err();
     assert_eq!(error.code(), Code::OutOfRange);
     assert_eq!(loader.position().unwrap(), at(2, 0), "an error leaves the position");
+}
+
+/// For each item: the step of the batch, or the code of the error.
+fn steps(items: impl Iterator<Item = Result<Batch>>) -> Vec<std::result::Result<u64, Code>> {
+    let all = items.take(100); // so that endless iteration fails the test
+    all.map(|item| item.map(|batch| batch.info().step).map_err(|error| error.code())).collect()
+}
+
+#[test]
+fn iteration_stops_after_the_error_that_ends_its_epoch() {
+    let loader = loader_of(&numbers(8), &[("batch_size", "2")]).unwrap();
+    let outer = (&loader).into_iter().inspect(|batch| {
+        if batch.is_ok() {
+            assert_eq!(epoch_of(&loader).len(), 4, "the inner loop has an epoch to itself");
+        }
+    });
+    assert_eq!(steps(outer), [Ok(0), Err(Code::WrongState)]);
+}
+
+#[test]
+fn every_thread_that_shares_an_epoch_gets_the_error_that_ends_it() {
+    let loader = loader_of(&numbers(8), &[("batch_size", "2")]).unwrap();
+    let epoch = loader.epoch();
+    loader.seek(0, 1).unwrap();
+    let in_threads: Vec<_> = std::thread::scope(|threads| {
+        let all: Vec<_> = (0..3).map(|_| threads.spawn(|| steps(epoch.iter()))).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(in_threads, vec![vec![Err(Code::WrongState)]; 3]);
+    assert_eq!(steps(epoch), [Err(Code::WrongState)], "and its owner, which iterates later");
+}
+
+#[test]
+fn the_error_that_ends_an_epoch_has_the_librarys_text() {
+    let loader = loader_of(&numbers(8), &[("batch_size", "2")]).unwrap();
+    let mut epoch = loader.epoch();
+    loader.seek(0, 0).unwrap();
+    let error = epoch.next().unwrap().unwrap_err();
+    assert!(error.message().starts_with("this epoch was ended"), "{error}");
+}
+
+#[test]
+fn iteration_continues_after_an_interrupt() {
+    let loader = loader_of(&numbers(6), &[("batch_size", "2")]).unwrap();
+    let interrupted = [Err(Code::Interrupted), Ok(0), Ok(1), Ok(2)];
+    let epoch = loader.epoch();
+    epoch.interrupt();
+    assert_eq!(steps(epoch.iter()), interrupted);
+    let epoch = loader.epoch();
+    epoch.interrupt();
+    assert_eq!(steps(epoch), interrupted);
+}
+
+#[test]
+fn an_epoch_that_could_not_begin_has_one_item_for_each_iteration() {
+    let loader = loader_of(&numbers(6), &[("batch_size", "2")]).unwrap();
+    loader.cancel_handle().cancel();
+    let epoch = loader.epoch();
+    assert_eq!(epoch.len(), 0);
+    epoch.interrupt(); // nothing to interrupt
+    for _ in 0..2 {
+        assert_eq!(steps(epoch.iter()), [Err(Code::Cancelled)]);
+    }
+    assert_eq!(steps(epoch), [Err(Code::Cancelled)]);
+}
+
+#[test]
+fn the_length_of_a_shared_epoch_counts_what_all_threads_took_and_is_zero_at_its_end() {
+    let loader = loader_of(&numbers(8), &[("batch_size", "2")]).unwrap();
+    let mut epoch = loader.epoch();
+    std::thread::scope(|threads| drop(threads.spawn(|| epoch.iter().next().unwrap().unwrap())));
+    assert_eq!((epoch.len(), epoch.iter().size_hint()), (3, (0, Some(3))));
+    assert!(matches!(loader.next(None), Ok(Next::Batch(_))));
+    assert_eq!(epoch.by_ref().count(), 2);
+    assert_eq!((epoch.len(), epoch.iter().size_hint()), (0, (0, Some(0))));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use common::{loader_of, Drops, Told};
 use dataline::{Code, DType, Dataset, Error, Field, Loader, Options, Record, Source, SourceError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -205,29 +206,28 @@ fn a_record_knows_its_place_in_the_epoch() {
 
 #[test]
 fn a_slow_source_sees_that_its_loader_is_dropped() {
-    struct Slow(Arc<AtomicUsize>, #[allow(dead_code)] Told<()>);
+    struct Slow(Mutex<Sender<()>>, #[allow(dead_code)] Told<()>);
     impl Source for Slow {
         fn fields(&self) -> Vec<Field> {
-            vec![Field::dense("x", DType::U8, &[])]
+            vec![Field::dense("x", DType::I64, &[])]
         }
         fn len(&self) -> usize {
             100
         }
         fn read(&self, _: usize, record: &mut Record<'_>) -> Result<(), SourceError> {
-            self.0.fetch_add(1, Ordering::SeqCst);
+            let _ = self.0.lock().unwrap().send(());
+            let mut sum = 0i64;
             while !record.cancelled() {
-                std::thread::yield_now();
+                sum = (0..100_000).fold(sum, |sum, piece| sum ^ piece); // a piece of its work
             }
-            Err("nobody waits".into())
+            record.put(0, &[sum])
         }
     }
-    let (inside, drops) = (Arc::new(AtomicUsize::new(0)), Drops::default());
-    let slow = Slow(inside.clone(), Told::new((), &drops));
+    let ((entered, entries), drops) = (mpsc::channel(), Drops::default());
+    let slow = Slow(Mutex::new(entered), Told::new((), &drops));
     let dataset = Dataset::from_source(slow, &Options::new()).unwrap();
     let loader = loader_of(&dataset, &[("num_workers", "2")]).unwrap();
-    while inside.load(Ordering::SeqCst) == 0 {
-        std::thread::yield_now();
-    }
+    entries.recv().unwrap();
     drop((loader, dataset));
     assert_eq!(drops.count(), 1, "no worker was left behind in it");
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{loader_of, numbers};
 use dataline::{
-    Batch, Code, Dataset, EpochStream, Field, Loader, Options, Record, Result, Source, SourceError,
+    Batch, Code, Dataset, EpochStream, Error, Field, Loader, Options, Record, Result, Source, SourceError,
 };
 use futures_core::stream::{FusedStream, Stream};
 use std::future::Future;
@@ -134,6 +134,69 @@ fn a_stream_that_is_dropped_while_it_waits_ends_the_wait_and_loses_nothing() {
     drop(open);
     loader.seek(0, 0).unwrap();
     assert_eq!(block_on(epoch(&loader)), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_stream_can_be_dropped_at_any_moment_of_a_wait() {
+    let loader =
+        Arc::new(loader_of(&numbers(4), &[("max_leases", "1"), ("lease_overflow", "wait")]).unwrap());
+    let _held = loader.epoch().next().unwrap().unwrap(); // so that no batch can be had
+    for _ in 0..300 {
+        let mut stream = EpochStream::new(&loader);
+        assert!(poll(&mut stream, &unpark()).is_pending());
+        drop(stream); // its thread has not begun to wait, or waits
+    }
+}
+
+/// A task that its executor drops, and with it the stream, when it is to run it again.
+struct DropsTheTask {
+    stream: Mutex<Option<EpochStream>>,
+    done: Mutex<mpsc::Sender<()>>,
+}
+
+impl Wake for DropsTheTask {
+    fn wake(self: Arc<Self>) {
+        drop(self.stream.lock().unwrap().take());
+        self.done.lock().unwrap().send(()).unwrap();
+    }
+}
+
+#[test]
+fn a_stream_can_be_dropped_by_its_own_waker() {
+    let (open, loader) = gated("1");
+    let (done, dropped) = mpsc::channel();
+    let task = Arc::new(DropsTheTask { stream: Mutex::default(), done: Mutex::new(done) });
+    let mut stream = EpochStream::new(&loader);
+    let waker = Waker::from(Arc::clone(&task));
+    assert!(Pin::new(&mut stream).poll_next(&mut Context::from_waker(&waker)).is_pending());
+    *task.stream.lock().unwrap() = Some(stream);
+    drop((task, waker)); // the stream's thread has the last of them
+    drop(open);
+    dropped.recv().unwrap();
+}
+
+#[test]
+fn an_interrupt_of_the_loader_is_an_item_and_the_stream_continues() {
+    let (open, loader) = gated("1");
+    let mut stream = EpochStream::new(&loader);
+    assert!(poll(&mut stream, &unpark()).is_pending());
+    loader.cancel_handle().interrupt();
+    let item = block_on(stream.next()).unwrap();
+    assert!(matches!(item, Err(Error::Interrupted)), "{item:?}");
+    drop(open);
+    assert_eq!(value(Poll::Ready(block_on(stream.next()))), 0);
+}
+
+#[test]
+fn a_stream_that_could_not_begin_has_one_item() {
+    for workers in ["0", "1"] {
+        let loader = Arc::new(loader_of(&numbers(4), &[("num_workers", workers)]).unwrap());
+        loader.cancel_handle().cancel();
+        let mut stream = EpochStream::new(&loader);
+        let item = poll(&mut stream, &unpark());
+        assert!(matches!(item, Poll::Ready(Some(Err(Error::Cancelled)))), "{item:?}");
+        assert!(stream.is_terminated());
+    }
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn handles_and_values_are_send_sync_and_debug() {
     kept::<(OptionInfo, OptionScope, OptionType, TransformInfo, ArgumentInfo)>();
     kept::<(WriterInfo, WriterFormatInfo)>();
     shared::<Epoch<'_>>();
+    shared::<Batches<'_>>();
     shared::<Tensor<'_>>();
     shared::<Array<'_>>();
     sent::<Options>();
