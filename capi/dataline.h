@@ -136,7 +136,7 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_END 2          /* after the last of `epochs` epochs, on every call */
 #define DL_TIMEOUT 3      /* nothing is lost: a later call returns the batch */
 #define DL_CANCELLED 4    /* dl_loader_cancel or a cancel token; until a seek */
-#define DL_INTERRUPTED 5  /* dl_loader_interrupt ended this wait */
+#define DL_INTERRUPTED 5  /* dl_loader_interrupt or dl_epoch_interrupt ended this call */
 /* The call. */
 #define DL_ERR_INVALID_ARGUMENT (-1) /* NULL, a wrong struct_size, an invalid value */
 #define DL_ERR_UNKNOWN_OPTION (-2)

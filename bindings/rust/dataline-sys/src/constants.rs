@@ -14,7 +14,7 @@ constants! {
     DL_TIMEOUT: i32 = 3;
     /// dl_loader_cancel or a cancel token; until a seek
     DL_CANCELLED: i32 = 4;
-    /// dl_loader_interrupt ended this wait
+    /// dl_loader_interrupt or dl_epoch_interrupt ended this call
     DL_INTERRUPTED: i32 = 5;
     /// NULL, a wrong struct_size, an invalid value
     DL_ERR_INVALID_ARGUMENT: i32 = -1;
