@@ -47,6 +47,10 @@ loop_python() {
   (cd / && "$python" -c 'import torch') 2>/dev/null && echo "$python"
 }
 
+# loops_NAME prints the command of that language's driver (loops/README.md).
+loops_c() { [[ -x $bin/loops_c ]] && echo "$bin/loops_c"; }
+loops_cpp() { [[ -x $bin/loops_cpp ]] && echo "$bin/loops_cpp"; }
+
 # reader_NAME prints the program that tests what reads records in that language (grown_cells_test.py).
 reader_rust() {
   local built

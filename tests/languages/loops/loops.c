@@ -40,8 +40,10 @@ static void say_status(dl_status status, char* said) {
 }
 
 static void say_done(dl_status status, char* said) {
-  if (status == DL_OK) strcpy(said, "ok");
-  else say_status(status, said);
+  if (status == DL_OK)
+    strcpy(said, "ok");
+  else
+    say_status(status, said);
 }
 
 static void say_batch(const dl_batch* batch, char* said) {
@@ -49,7 +51,8 @@ static void say_batch(const dl_batch* batch, char* said) {
   info.struct_size = sizeof info;
   if (dl_batch_get_info(batch, &info, NULL) != DL_OK) fail("a batch says nothing of itself");
   said += sprintf(said, "%" PRId64 ":", info.epoch);
-  for (int64_t i = 0; i < info.samples; ++i) said += sprintf(said, "%s%" PRId64, i > 0 ? "," : "", info.sample_indices[i]);
+  for (int64_t i = 0; i < info.samples; ++i)
+    said += sprintf(said, "%s%" PRId64, i > 0 ? "," : "", info.sample_indices[i]);
 }
 
 /* `loop`: null for the loader's own next. `keep`: where the batch goes; null: it is released. */
@@ -59,8 +62,10 @@ static dl_status take(dl_epoch* loop, dl_batch** keep, char* said) {
       loop != NULL ? dl_epoch_next(loop, -1, &batch, NULL) : dl_loader_next(loader, -1, &batch, NULL);
   if (status != DL_OK) return say_status(status, said), status;
   say_batch(batch, said);
-  if (keep != NULL) *keep = batch;
-  else dl_batch_release(batch);
+  if (keep != NULL)
+    *keep = batch;
+  else
+    dl_batch_release(batch);
   return status;
 }
 
@@ -69,7 +74,8 @@ static dl_epoch** loop_of(const char* name) { return &loops[name[0] - 'a']; }
 static void close_all(void) {
   while (held_count > 0) dl_batch_release(held[--held_count]);
   dl_loader_destroy(loader);
-  for (int i = 0; i < kNames; ++i) dl_epoch_release(loops[i]), loops[i] = NULL; /* after their loader: any order will do */
+  for (int i = 0; i < kNames; ++i)
+    dl_epoch_release(loops[i]), loops[i] = NULL; /* after their loader: any order will do */
   dl_dataset_destroy(dataset);
   loader = NULL, dataset = NULL;
 }
@@ -110,8 +116,10 @@ static void loop_statement(const char* count, char* said) {
     dl_batch_release(batch);
   }
   dl_epoch_release(loop);
-  if (status != DL_OK && status != DL_END_OF_EPOCH && status != DL_END) say_status(status, begin);
-  else if (said == begin) strcpy(begin, "nothing");
+  if (status != DL_OK && status != DL_END_OF_EPOCH && status != DL_END)
+    say_status(status, begin);
+  else if (said == begin)
+    strcpy(begin, "nothing");
 }
 
 typedef struct {
@@ -145,16 +153,20 @@ static void share(const char* name, int threads, char* said) {
   }
   for (int t = 0; t < threads; ++t) {
     pthread_join(sharers[t].thread, NULL);
-    if (sharers[t].status == DL_END_OF_EPOCH) ++ends;
-    else wrong = sharers[t].status;
+    if (sharers[t].status == DL_END_OF_EPOCH)
+      ++ends;
+    else
+      wrong = sharers[t].status;
   }
   for (int i = 0; i < 1024; ++i) {
     int times = 0;
     for (int t = 0; t < threads; ++t) times += sharers[t].counts[i];
     samples += times, different += times > 0;
   }
-  if (wrong != DL_OK) say_status(wrong, said);
-  else sprintf(said, "%d samples, %d different, %d ends", samples, different, ends);
+  if (wrong != DL_OK)
+    say_status(wrong, said);
+  else
+    sprintf(said, "%d samples, %d different, %d ends", samples, different, ends);
 }
 
 static void run(const char* command, char* said);
@@ -200,8 +212,10 @@ static void run(const char* command, char* said) {
   } else if (strcmp(verb, "load") == 0) {
     say_done(dl_loader_state_load(loader, state, NULL), said);
   } else if (strcmp(verb, "interrupt") == 0) {
-    if (name[0] != 0) dl_epoch_interrupt(*loop_of(name));
-    else dl_loader_interrupt(loader);
+    if (name[0] != 0)
+      dl_epoch_interrupt(*loop_of(name));
+    else
+      dl_loader_interrupt(loader);
   } else if (strcmp(verb, "cancel") == 0) {
     dl_loader_cancel(loader);
   } else if (strcmp(verb, "spawn") == 0) {
