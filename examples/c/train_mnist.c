@@ -62,12 +62,12 @@ static int train_on(mlp* model, const training* job, const dl_batch* batch, int6
 // Waiting is what a batch costs that is not ready when it is asked for. A call that finds one ready is not
 // counted: on a busy machine the system may run other programs in the middle of it, and that is not for want
 // of data.
-static dl_status next_timed(dl_loader* loader, bool loads_here, dl_batch** batch, double* waited_s,
+static dl_status next_timed(dl_epoch* loop, bool loads_here, dl_batch** batch, double* waited_s,
                             dl_error* error) {
   const double before_s = now_s();
-  dl_status status = dl_loader_next(loader, 0, batch, error);
+  dl_status status = dl_epoch_next(loop, 0, batch, error);
   if (status != DL_TIMEOUT && !loads_here) return status;
-  if (status == DL_TIMEOUT) status = dl_loader_next(loader, -1, batch, error);
+  if (status == DL_TIMEOUT) status = dl_epoch_next(loop, -1, batch, error);
   *waited_s += now_s() - before_s;
   return status;
 }
@@ -81,13 +81,15 @@ static void print_epoch(const char* label, const totals* epoch) {
   fflush(stdout);
 }
 
-// The rest of the epoch the loader is in, but at most *left steps (-1: no limit), which it counts down.
+// One epoch, or what a resumed job has left of it, but at most *left steps (-1: no limit), which it counts down. DL_END after
+// the last.
 static dl_status train_epoch(dl_loader* loader, bool loads_here, mlp* model, const training* job,
                              int64_t* left, totals* epoch, dl_error* error) {
   int64_t number = 0, step = 0;
-  dl_status status = dl_loader_position(loader, &number, &step, error);
-  if (status != DL_OK) return status;
-  if (number >= job->epochs) return DL_END;
+  dl_epoch* loop = NULL;
+  dl_status status = dl_loader_epoch(loader, &loop, error);
+  if (status == DL_OK) status = dl_loader_position(loader, &number, &step, error);
+  if (status != DL_OK) return dl_epoch_release(loop), status;
   const int64_t steps = dl_loader_steps(loader);
   char label[64], remark[64] = "";
   snprintf(label, sizeof label, "epoch %" PRId64 "/%" PRId64, number + 1, job->epochs);
@@ -96,7 +98,7 @@ static dl_status train_epoch(dl_loader* loader, bool loads_here, mlp* model, con
   const double began_s = now_s();
   progress_point at = {.steps = step, .remark = remark};
   dl_batch* batch = NULL;
-  while (*left != 0 && (status = next_timed(loader, loads_here, &batch, &epoch->waited_s, error)) == DL_OK) {
+  while (*left != 0 && (status = next_timed(loop, loads_here, &batch, &epoch->waited_s, error)) == DL_OK) {
     const int failed = train_on(model, job, batch, steps, epoch);
     dl_batch_release(batch);
     if (failed) {
@@ -108,6 +110,7 @@ static dl_status train_epoch(dl_loader* loader, bool loads_here, mlp* model, con
     at = (progress_point){++step, epoch->samples, epoch->waited_s, remark};
     progress_update(&bar, &at);
   }
+  dl_epoch_release(loop);
   epoch->elapsed_s = now_s() - began_s;
   progress_end(&bar, &at);
   if (!bar.visible) print_epoch(label, epoch);

@@ -75,9 +75,9 @@ static dl_status open_tokens(const char* path, int train, int64_t epochs, dl_loa
   return status;
 }
 
-static dl_status next_timed(dl_loader* loader, dl_batch** batch, double* waited_s, dl_error* error) {
+static dl_status next_timed(dl_epoch* loop, dl_batch** batch, double* waited_s, dl_error* error) {
   const double before_s = now_s();
-  const dl_status status = dl_loader_next(loader, -1, batch, error);
+  const dl_status status = dl_epoch_next(loop, -1, batch, error);
   *waited_s += now_s() - before_s;
   return status;
 }
@@ -85,6 +85,9 @@ static dl_status next_timed(dl_loader* loader, dl_batch** batch, double* waited_
 // One epoch. *loss becomes its mean, in nats a token.
 static dl_status train_epoch(language_model* model, dl_loader* loader, int64_t epoch, int64_t epochs,
                              double* loss, dl_error* error) {
+  dl_epoch* loop = NULL;
+  dl_status status = dl_loader_epoch(loader, &loop, error);
+  if (status != DL_OK) return status;
   const int64_t steps = dl_loader_steps(loader);
   char label[64], remark[64] = "";
   snprintf(label, sizeof label, "epoch %" PRId64 "/%" PRId64, epoch + 1, epochs);
@@ -94,8 +97,7 @@ static dl_status train_epoch(language_model* model, dl_loader* loader, int64_t e
   double sum = 0.0;
   int64_t tokens = 0, step = 0;
   dl_batch* batch = NULL;
-  dl_status status;
-  while ((status = next_timed(loader, &batch, &at.waited_s, error)) == DL_OK) {
+  while ((status = next_timed(loop, &batch, &at.waited_s, error)) == DL_OK) {
     const int rows = read_batch(model, batch);
     dl_batch_release(batch);  // what is needed of it was copied
     if (rows < 0) {
@@ -110,6 +112,7 @@ static dl_status train_epoch(language_model* model, dl_loader* loader, int64_t e
     at.samples = tokens;
     progress_update(&bar, &at);
   }
+  dl_epoch_release(loop);
   progress_end(&bar, &at);
   *loss = tokens > 0 ? sum / (double)tokens : 0.0;
   if (!bar.visible && status == DL_END_OF_EPOCH) {

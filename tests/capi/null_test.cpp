@@ -17,6 +17,7 @@ struct Objects {
   Options options = make_options();
   Dataset dataset = counting_dataset(10);
   Loader loader = make_loader(dataset, {{"batch_size", "5"}});
+  Epoch epoch = make_epoch(loader);
   Batch batch = next(loader).batch;
   CancelToken token;
   std::unique_ptr<dl_opening, Destroy<dl_opening, dl_opening_destroy>> opening;
@@ -186,21 +187,13 @@ const NullCase kCases[] = {
     NULL_CASE(dl_dataset_from_reader, "reader", nullptr, nullptr, room<dl_dataset*>()),
     NULL_CASE(dl_dataset_from_reader, "out", room<dl_reader>(), nullptr, nullptr),
     {"dl_dataset_from_reader", "fields",
-     [](Objects&, dl_error* e) {
-       return reader_without([](dl_reader& reader, dl_view&) { reader.fields = nullptr; }, e);
-     }},
+     [](Objects&, dl_error* e) { return reader_without([](auto& r, auto&) { r.fields = nullptr; }, e); }},
     {"dl_dataset_from_reader", "read",
-     [](Objects&, dl_error* e) {
-       return reader_without([](dl_reader& reader, dl_view&) { reader.read = nullptr; }, e);
-     }},
+     [](Objects&, dl_error* e) { return reader_without([](auto& r, auto&) { r.read = nullptr; }, e); }},
     {"dl_dataset_from_reader", "name",
-     [](Objects&, dl_error* e) {
-       return reader_without([](dl_reader&, dl_view& field) { field.name = nullptr; }, e);
-     }},
+     [](Objects&, dl_error* e) { return reader_without([](auto&, auto& f) { f.name = nullptr; }, e); }},
     {"dl_dataset_from_reader", "shape",
-     [](Objects&, dl_error* e) {
-       return reader_without([](dl_reader&, dl_view& field) { field.rank = 1; }, e);
-     }},
+     [](Objects&, dl_error* e) { return reader_without([](auto&, auto& f) { f.rank = 1; }, e); }},
     NULL_CASE(dl_dataset_zip, "parts", nullptr, nullptr, 1, nullptr, room<dl_dataset*>()),
     NULL_CASE(dl_dataset_zip, "out", room<dl_dataset*>(), nullptr, 1, nullptr, nullptr),
     {"dl_dataset_zip", "part 2",
@@ -261,6 +254,10 @@ const NullCase kCases[] = {
     NULL_CASE(dl_loader_next, "loader", nullptr, 0, room<dl_batch*>()),
     NULL_CASE(dl_loader_next, "out", o.loader.get(), 0, nullptr),
     NULL_CASE(dl_loader_work, "loader", nullptr, 1),
+    NULL_CASE(dl_loader_epoch, "loader", nullptr, room<dl_epoch*>()),
+    NULL_CASE(dl_loader_epoch, "out", o.loader.get(), nullptr),
+    NULL_CASE(dl_epoch_next, "epoch", nullptr, 0, room<dl_batch*>()),
+    NULL_CASE(dl_epoch_next, "out", o.epoch.get(), 0, nullptr),
     NULL_CASE(dl_loader_begin_epoch, "loader", nullptr),
     NULL_CASE(dl_loader_position, "loader", nullptr, &o.one, &o.one),
     NULL_CASE(dl_loader_seek, "loader", nullptr, 0, 0),
@@ -333,7 +330,7 @@ TEST(Null, ArgumentsAreInvalidAndNamedAndNothingElseHappens) {
         << one.function << ": " << error.message;
     EXPECT_EQ(one.call(objects, nullptr), DL_ERR_INVALID_ARGUMENT) << one.function << " without a dl_error";
   }
-  EXPECT_EQ(next(objects.loader).values, (std::vector<uint64_t>{5, 6, 7, 8, 9})) << "everything stays usable";
+  EXPECT_EQ(next(objects.epoch).values, (std::vector<uint64_t>{5, 6, 7, 8, 9})) << "everything stays usable";
 }
 
 TEST(Null, EveryFunctionThatCanFailIsTried) {
@@ -360,6 +357,8 @@ TEST(Null, FunctionsThatCannotFailTakeIt) {
   dl_loader_destroy(nullptr);
   dl_loader_cancel(nullptr);
   dl_loader_interrupt(nullptr);
+  dl_epoch_interrupt(nullptr);
+  dl_epoch_release(nullptr);
   dl_batch_retain(nullptr);
   dl_batch_release(nullptr);
   dl_writer_destroy(nullptr);

@@ -1,4 +1,4 @@
-// Loops, next with and without a time-out, position, state, cancel, interrupt, wait handle, order.
+// The batch of a loop, next with and without a time-out, position, state, cancel, wait handle, order (loops: epoch_test.cpp).
 // SPDX-License-Identifier: Apache-2.0
 #include <poll.h>
 
@@ -14,34 +14,6 @@ namespace dataline::cpp_tests::loader_test {
 namespace {
 
 using std::chrono::milliseconds;
-
-TEST(CppLoader, AForLoopIsOneEpoch) {
-  Loader loader(counting(10), {{"batch_size", 4}, {"epochs", 3}});
-  EXPECT_EQ(loader.steps(), 3);
-  for (int64_t epoch = 0; epoch < 3; ++epoch) {
-    int64_t steps = 0;
-    for (Batch batch : loader) {  // NOLINT(performance-for-range-copy): a copy is a reference
-      EXPECT_EQ(batch.epoch(), epoch);
-      EXPECT_EQ(batch.step(), steps++);
-    }
-    EXPECT_EQ(steps, 3);
-    EXPECT_EQ(loader.position(), (Position{epoch + 1, 0}));
-  }
-  EXPECT_TRUE(loop(loader).empty()) << "after the last epoch";
-  EXPECT_EQ(loader.next().status(), DL_END);
-}
-
-TEST(CppLoader, AfterABreakTheNextLoopStartsTheNextEpoch) {
-  Loader loader(counting(8), {{"batch_size", 2}});
-  for (const Batch& batch : loader) {
-    if (batch.step() == 1) break;
-  }
-  std::vector<int64_t> epochs;
-  for (const Batch& batch : loader) epochs.push_back(batch.epoch());
-  EXPECT_EQ(epochs, (std::vector<int64_t>{1, 1, 1, 1}));
-  loader.seek(0, 3);
-  EXPECT_EQ(loop(loader), (std::vector<uint64_t>{6, 7})) << "after a seek it goes on there";
-}
 
 TEST(CppLoader, TheLoopHoldsOneBatchAtATime) {
   Loader loader(counting(64),
@@ -116,33 +88,6 @@ TEST(CppLoader, CancelEndsAWaitAndTheLoopSaysSo) {
   EXPECT_EQ(loop(loader), count_to(4)) << "a seek ends it";
 }
 
-TEST(CppLoader, InterruptEndsOnlyTheWaitInProgress) {
-  Gate gate;
-  Loader loader(gate.dataset(4), {{"num_workers", 1}});
-  std::atomic<bool> done{false};
-  std::thread interrupter([&] {
-    while (!done) loader.interrupt(), std::this_thread::yield();
-  });
-  EXPECT_EQ(loader.next().status(), DL_INTERRUPTED);
-  done = true;
-  interrupter.join();
-  gate.opened.set_value();
-  EXPECT_TRUE(loader.next());
-}
-
-TEST(CppLoader, AnEpochTellsHowItEnded) {
-  Loader loader(counting(4), {{"batch_size", 2}, {"epochs", 1}});
-  Epoch first = loader.epoch();
-  EXPECT_EQ(first.status(), DL_OK);
-  int64_t steps = 0;
-  for (const Batch& batch : first) steps += batch.step() >= 0 ? 1 : 0;
-  EXPECT_EQ(steps, 2);
-  EXPECT_TRUE(first.complete());
-  Epoch none = loader.epoch();
-  for (const Batch& batch : none) ADD_FAILURE() << batch.step();
-  EXPECT_EQ(none.status(), DL_END);
-}
-
 TEST(CppLoader, AStateGoesOnInAnotherLoader) {
   const Dataset dataset = counting(50);
   const Options options{{"batch_size", 8}, {"shuffle", "full"}, {"seed", 3}, {"epochs", 2}};
@@ -215,6 +160,7 @@ TEST(CppLoader, TheOrderOfTheNextEpochMayBeGiven) {
 
 TEST(CppLoader, StatsCountWhatWasDelivered) {
   Loader loader(counting(10), {{"batch_size", 4}, {"last_batch", "drop"}, {"epochs", 1}});
+  EXPECT_EQ(loader.steps(), 2);
   EXPECT_EQ(loop(loader).size(), 8u);
   const dl_stats stats = loader.stats();
   EXPECT_EQ(stats.batches, 2);

@@ -131,11 +131,37 @@ TEST(SteadyState, AllocatesNothing) {
       while (dl_loader_next(loader.get(), -1, &batch, &error) == DL_OK) dl_batch_release(batch);
     };
     epoch();
+    const Epoch loop = make_epoch(loader);
     arm(-1, false);
+    dl_batch* batch = nullptr;
+    while (dl_epoch_next(loop.get(), -1, &batch, &error) == DL_OK) dl_batch_release(batch);
     for (int e = 0; e < 5; ++e) epoch();
     disarm();
     EXPECT_EQ(allocations.load(), 0) << "num_workers " << workers;
   }
+}
+
+TEST(NewEpoch, WithoutMemoryEndsNoLoop) {
+  const Loader loader = make_loader(counting_dataset(64), {{"batch_size", "1"}, {"num_workers", "0"}});
+  const Epoch loop = make_epoch(loader);
+  dl_epoch* newer = nullptr;
+  dl_status status = DL_ERR_NO_MEMORY;
+  for (int64_t fail_at = 0; status == DL_ERR_NO_MEMORY; ++fail_at) {
+    EXPECT_EQ(next(loop).step, fail_at);
+    const int64_t live = live_blocks.load();
+    newer = loop.get();
+    arm(fail_at, false);
+    status = dl_loader_epoch(loader.get(), &newer, nullptr);
+    disarm();
+    if (status == DL_OK) break;
+    EXPECT_EQ(status, DL_ERR_NO_MEMORY);
+    EXPECT_EQ(newer, nullptr);
+    EXPECT_EQ(live_blocks.load(), live);
+    ASSERT_LT(fail_at, 60);
+  }
+  EXPECT_GT(allocations.load(), 0);
+  EXPECT_EQ(next(loop).status, DL_ERR_WRONG_STATE);
+  dl_epoch_release(newer);
 }
 
 }  // namespace

@@ -47,7 +47,9 @@ loop_python() {
   (cd / && "$python" -c 'import torch') 2>/dev/null && echo "$python"
 }
 
-# loops_NAME builds that language's driver of loops.json and prints its command (loops/README.md).
+# loops_NAME builds that language's driver of loops.json, where it is not built yet, and prints its command (loops/README.md).
+loops_c() { [[ -x $bin/loops_c ]] && echo "$bin/loops_c"; }
+loops_cpp() { [[ -x $bin/loops_cpp ]] && echo "$bin/loops_cpp"; }
 loops_rust() {
   command -v cargo >/dev/null || return 1
   (cd tests/languages/loops/rust && cargo build --quiet >&2) && echo "$CARGO_TARGET_DIR/debug/loops_rust"

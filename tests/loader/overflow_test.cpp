@@ -94,6 +94,13 @@ class Overflow : public ::testing::TestWithParam<Shape> {
     memory_.let_go();
     copier_.join();
   }
+  // After finish(): another thread waits for memory for a copy of the next batch of `loop`.
+  void copy_for(const Epoch& loop) {
+    copied_.batch.reset();
+    memory_.hold_up();
+    copier_ = std::thread([this, &loop] { copied_ = next(loop); });
+    memory_.until_someone_is_held_up();
+  }
   const Delivered& finish(bool refuse = false) {
     memory_.let_go(refuse);
     copier_.join();
@@ -115,13 +122,13 @@ class Overflow : public ::testing::TestWithParam<Shape> {
 TEST_P(Overflow, OtherCallsDoNotWaitForTheCopy) {
   EXPECT_EQ(stats_of(loader_).batches, 1);
   save_state(loader_);
-  dl_loader_interrupt(loader_.get());  // nobody waits: the next call returns it
+  dl_loader_interrupt(loader_.get());
+  EXPECT_EQ(next(loader_).status, DL_INTERRUPTED);
   held_.batch.reset();
   EXPECT_TRUE(memory_.held_up()) << "the calls above came back while the copy had no memory";
   const Delivered& copied = finish();
   EXPECT_EQ(copied.status, DL_OK) << copied.message;
   EXPECT_EQ(copied.values.front(), 10u);
-  EXPECT_EQ(next(loader_).status, DL_INTERRUPTED);
   EXPECT_EQ(next(loader_).values.front(), 20u);
 }
 
@@ -173,6 +180,33 @@ TEST_P(Overflow, WithoutMemoryAfterASeekItGoesOnThere) {
   const Delivered& copied = finish(/*refuse=*/true);
   EXPECT_EQ(copied.status, DL_OK) << "the slot is free again, and no copy is needed";
   EXPECT_EQ(copied.values.front(), 30u);
+}
+
+TEST_P(Overflow, ABatchForALoopThatEndsMeanwhileGoesToTheNextConsumer) {
+  finish();
+  for (const bool refuse : {false, true}) {
+    const Epoch older = make_epoch(loader_);
+    copy_for(older);
+    const int64_t batches = stats_of(loader_).batches;
+    const Epoch newer = make_epoch(loader_);  // the same epoch again: nothing of it was taken
+    EXPECT_TRUE(memory_.held_up());
+    EXPECT_EQ(finish(refuse).status, DL_ERR_WRONG_STATE) << copied_.message;
+    EXPECT_EQ(copied_.batch, nullptr);
+    EXPECT_EQ(stats_of(loader_).batches, batches);
+    EXPECT_EQ(stats_of(loader_).leases_held, 1);
+    memory_.let_go();
+    for (uint64_t step = 0; step < 10; ++step) EXPECT_EQ(next(newer).values.front(), step * 10);
+    EXPECT_EQ(next(newer).status, DL_END_OF_EPOCH);
+  }
+}
+
+TEST_P(Overflow, ASeekMeanwhileEndsTheLoopAndLeavesTheBatchBehind) {
+  finish();
+  const Epoch loop = make_epoch(loader_);
+  copy_for(loop);
+  seek(2, 5);
+  EXPECT_EQ(finish().status, DL_ERR_WRONG_STATE) << copied_.message;
+  EXPECT_EQ(next(loader_).values.front(), 50u);
 }
 
 // With a depth of 1 the slot that is copied is the only one that a seek could load into.

@@ -99,20 +99,39 @@ TEST(Stop, CancelEndsAWaitAndIsStickyUntilASeek) {
   EXPECT_EQ(next(loader).status, DL_OK);
 }
 
-TEST(Stop, InterruptEndsOnlyTheWaitInProgress) {
+TEST(Stop, AnInterruptEndsAWaitOrTheNextCallAndNoOther) {
   StuckLoader stuck;
   Loader loader = make_loader(stuck.dataset, {{"batch_size", "10"}, {"num_workers", "1"}});
-  dl_loader_interrupt(loader.get());
-  EXPECT_EQ(next(loader, 1'000'000).status, DL_TIMEOUT) << "an interrupt before the call does not reach it";
-  std::atomic<bool> done{false};
-  std::thread other([&] {
-    while (!done.load()) dl_loader_interrupt(loader.get());
-  });
-  EXPECT_EQ(next(loader).status, DL_INTERRUPTED);
-  done.store(true);
-  other.join();
+  for (const int64_t timeout_ns : {int64_t{0}, int64_t{1'000'000}, int64_t{-1}}) {
+    dl_loader_interrupt(loader.get());
+    dl_loader_interrupt(loader.get());  // before anybody looks, two are one
+    EXPECT_EQ(next(loader, timeout_ns).status, DL_INTERRUPTED);
+    EXPECT_EQ(next(loader, 0).status, DL_TIMEOUT);
+    EXPECT_EQ(next(loader, 1'000'000).status, DL_TIMEOUT);
+  }
+  for (int i = 0; i < 100; ++i) {
+    std::thread other([&] { dl_loader_interrupt(loader.get()); });
+    EXPECT_EQ(next(loader).status, DL_INTERRUPTED) << "whether it came before this call or while it waits";
+    other.join();
+  }
+  EXPECT_EQ(next(loader, 1'000'000).status, DL_TIMEOUT);
   stuck.gate.open();
-  EXPECT_EQ(next(loader).status, DL_OK);
+  EXPECT_EQ(next(loader).values.front(), 0u);
+}
+
+TEST(Stop, AnInterruptEndsACallOfWorkAndASeekClearsIt) {
+  const Dataset dataset = counting_dataset(100);
+  Loader loader = make_loader(dataset, {{"batch_size", "10"}, {"num_workers", "0"}});
+  dl_loader_interrupt(loader.get());
+  EXPECT_EQ(dl_loader_work(loader.get(), 1'000'000'000, nullptr), DL_INTERRUPTED);
+  EXPECT_EQ(dl_loader_work(loader.get(), 1'000'000'000, nullptr), DL_OK);
+  dl_loader_interrupt(loader.get());
+  EXPECT_EQ(dl_loader_seek(loader.get(), 0, 5, nullptr), DL_OK);
+  EXPECT_EQ(next(loader).values.front(), 50u);
+  const std::string state = save_state(loader);
+  dl_loader_interrupt(loader.get());
+  EXPECT_EQ(dl_loader_state_load(loader.get(), state.c_str(), nullptr), DL_OK);
+  EXPECT_EQ(next(loader).values.front(), 60u);
 }
 
 TEST(Stop, ATokenEndsWaitsOfEveryLoaderMadeWithIt) {

@@ -92,6 +92,7 @@ struct TestReader {
   std::atomic<int64_t> records_read{0};
   std::atomic<int64_t> destroyed{0};
   int32_t prompt = 0;
+  int32_t code = 7;  // of a record that fails
   const char* fingerprint = nullptr;
 
   Dataset dataset(int64_t n) {
@@ -110,7 +111,7 @@ struct TestReader {
       dl_reader_cell& cell = *dl_reader_cell_at(request, i, 0);
       *static_cast<uint64_t*>(cell.data) = static_cast<uint64_t>(request->indices[i]);
       if (!self->fails(request->indices[i])) continue;
-      cell.status = 7;
+      cell.status = self->code;
       snprintf(request->messages + i * request->message_bytes, static_cast<size_t>(request->message_bytes),
                "the test says no");
     }

@@ -32,6 +32,7 @@ struct Destroy {
 using Options = std::unique_ptr<dl_options, Destroy<dl_options, dl_options_destroy>>;
 using Dataset = std::unique_ptr<dl_dataset, Destroy<dl_dataset, dl_dataset_destroy>>;
 using Loader = std::unique_ptr<dl_loader, Destroy<dl_loader, dl_loader_destroy>>;
+using Epoch = std::unique_ptr<dl_epoch, Destroy<dl_epoch, dl_epoch_release>>;
 using Batch = std::unique_ptr<dl_batch, Destroy<dl_batch, dl_batch_release>>;
 using CancelToken = std::unique_ptr<dl_cancel_token, Destroy<dl_cancel_token, dl_cancel_token_destroy>>;
 

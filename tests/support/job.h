@@ -20,6 +20,13 @@ inline Loader make_loader(const Dataset& dataset, const Settings& settings = {})
   return Loader(loader);
 }
 
+inline Epoch make_epoch(const Loader& loader) {
+  Error error;
+  dl_epoch* epoch = nullptr;
+  EXPECT_EQ(dl_loader_epoch(loader.get(), &epoch, &error), DL_OK) << error.message;
+  return Epoch(epoch);
+}
+
 // The status and message of a create that should fail.
 inline std::pair<dl_status, std::string> create_error(const Dataset& dataset, const Settings& settings) {
   Error error;
@@ -39,11 +46,13 @@ struct Delivered {
   int64_t epoch = -1, step = -1, valid = -1;
 };
 
-inline Delivered next(const Loader& loader, int64_t timeout_ns = -1) {
+// `next`: dl_loader_next or dl_epoch_next.
+template <typename From>
+Delivered take(dl_status (*next)(From*, int64_t, dl_batch**, dl_error*), From* from, int64_t timeout_ns) {
   Delivered out;
   Error error;
   dl_batch* batch = nullptr;
-  out.status = dl_loader_next(loader.get(), timeout_ns, &batch, &error);
+  out.status = next(from, timeout_ns, &batch, &error);
   out.batch.reset(batch);
   out.message = error.message;
   if (out.status != DL_OK) return out;
@@ -59,6 +68,13 @@ inline Delivered next(const Loader& loader, int64_t timeout_ns = -1) {
     out.values.assign(values, values + views[0].shape[0]);
   }
   return out;
+}
+
+inline Delivered next(const Loader& loader, int64_t timeout_ns = -1) {
+  return take(dl_loader_next, loader.get(), timeout_ns);
+}
+inline Delivered next(const Epoch& epoch, int64_t timeout_ns = -1) {
+  return take(dl_epoch_next, epoch.get(), timeout_ns);
 }
 
 // All samples up to the next END_OF_EPOCH, batch by batch.

@@ -19,9 +19,9 @@
 // Options    Keys, defaults and limits are the library's own (option_table() lists them); this header adds none.
 // Devices    With device=cuda:N a view's data() is device memory: Batch::wait(stream), then kernels in that stream.
 //            Host access (as, rows, writable) is an error. Releasing a batch never waits for kernels.
-// Threading  As in dataline.h: datasets, writers and tokens from any thread; Loader::next, cancel and interrupt from several
-//            threads concurrently, as are loops over one Epoch; options and iterators from one at a time. Copies of one
-//            Batch: any thread; one Batch object: one at a time.
+// Threading  As in dataline.h: datasets, writers and tokens from any thread; next, cancel and interrupt of a Loader, and loops
+//            over one Epoch and its next and interrupt, from several threads concurrently; options and iterators from one
+//            at a time. Copies of one Batch: any thread; one Batch object: one at a time.
 // Memory     std::bad_alloc of the containers used here is passed through.
 //
 // Translation units with and without exceptions, of C++17 and of C++20, can be linked together: this header's entities

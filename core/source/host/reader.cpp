@@ -147,6 +147,7 @@ class Reader final : public Source {
     const int32_t code = table_.read(table_.context, &request);
     if (request.release != nullptr) run.call->loans->add({request.release_context, request.release});
     if (code != 0 && cancelled()) return cancel_rows(run, first, count), false;
+    if (code == static_cast<int32_t>(Code::kInterrupted)) return interrupt_rows(run, first, count), false;
     bool borrowed = false;
     for (int64_t row = first; row < first + count; ++row) {
       const auto record = static_cast<size_t>(row - first);
@@ -236,9 +237,15 @@ class Reader final : public Source {
   }
 
   void cancel_rows(Run& run, int64_t first, int64_t count) const {
+    end_rows(run, first, count, Code::kCancelled, "cancelled");
+  }
+  void interrupt_rows(Run& run, int64_t first, int64_t count) const {
+    end_rows(run, first, count, Code::kInterrupted, "interrupted");
+  }
+  void end_rows(Run& run, int64_t first, int64_t count, Code code, const char* how) const {
     for (int64_t row = first; row < first + count; ++row) {
       run.fail(row, field_count(),
-               error(Code::kCancelled, "reader: sample ", run.indices[row], ": cancelled while it was read"));
+               error(code, "reader: sample ", run.indices[row], ": ", how, " while it was read"));
     }
   }
 
@@ -265,10 +272,8 @@ class Reader final : public Source {
 
   void fail_row(Run& run, int64_t row, int64_t host_code, const char* message) const {
     std::string text = host_text(message);
-    const bool interrupted = host_code == static_cast<int64_t>(Code::kInterrupted);
-    Status status = error(interrupted ? Code::kInterrupted : Code::kReader, "reader: sample ",
-                          run.indices[row], ": ", interrupted ? "interrupted" : "failed with code ",
-                          interrupted ? std::string() : concat(host_code), text.empty() ? "" : ": ", text);
+    Status status = error(Code::kReader, "reader: sample ", run.indices[row], ": failed with code ",
+                          host_code, text.empty() ? "" : ": ", text);
     run.fail(row, field_count(), std::move(status));
   }
 

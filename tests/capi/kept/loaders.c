@@ -156,11 +156,39 @@ static void check_frames(void) {
   dl_loader_destroy(loader), dl_dataset_destroy(dataset);
 }
 
+/* A loop is one epoch; a newer one ends it; an interrupt is not lost; the handle may outlive its loader. */
+static void check_loops(void) {
+  static const char* const settings[] = {"batch_size", "5", "epochs", "3", NULL};
+  dl_batch* batch = NULL;
+  dl_epoch *first = NULL, *second = NULL, *none = NULL;
+  dl_dataset* dataset = open_numbers(NULL);
+  dl_loader* loader = loader_of(dataset, settings);
+  OK(dl_loader_epoch(loader, &first, &last));
+  for (int step = 0; step < 2; ++step) {
+    OK(dl_epoch_next(first, -1, &batch, &last));
+    dl_batch_release(batch);
+  }
+  for (int call = 0; call < 2; ++call) CHECK(dl_epoch_next(first, -1, &batch, &last) == DL_END_OF_EPOCH);
+  dl_epoch_release(first);
+  OK(dl_loader_epoch(loader, &first, &last));
+  OK(dl_loader_epoch(loader, &second, &last));
+  CHECK(dl_epoch_next(first, -1, &batch, &last) == DL_ERR_WRONG_STATE && batch == NULL);
+  dl_epoch_interrupt(second);
+  CHECK(dl_epoch_next(second, -1, &batch, &last) == DL_INTERRUPTED);
+  OK(dl_epoch_next(second, -1, &batch, &last));
+  dl_batch_release(batch);
+  OK(dl_loader_seek(loader, 3, 0, &last));
+  CHECK(dl_loader_epoch(loader, &none, &last) == DL_END && none == NULL);
+  dl_loader_destroy(loader), dl_dataset_destroy(dataset);
+  CHECK(dl_epoch_next(second, 0, &batch, &last) == DL_ERR_WRONG_STATE);
+  dl_epoch_release(first), dl_epoch_release(second), dl_epoch_release(NULL);
+}
+
 static void check_ends_of_waits(void) {
   dl_batch* batch = NULL;
   dl_dataset* dataset = open_numbers(NULL);
   dl_loader* loader = loader_of(dataset, NULL);
-  dl_loader_interrupt(loader); /* nobody waits: nothing happens */
+  dl_loader_interrupt(loader); /* the cancel comes first, and the seek clears it */
   dl_loader_cancel(loader);
   CHECK(dl_loader_next(loader, -1, &batch, &last) == DL_CANCELLED && batch == NULL);
   OK(dl_loader_seek(loader, 0, 0, &last));
@@ -203,6 +231,7 @@ void check_loaders(void) {
   check_given_order();
   check_lengths();
   check_frames();
+  check_loops();
   check_ends_of_waits();
   check_figures();
 }

@@ -3,23 +3,37 @@
 #pragma once
 
 #include <dataline/batch.hpp>
+#include <dataline/duration.hpp>
 #include <dataline/error.hpp>
-#include <dataline/loops.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <utility>
 
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
+namespace detail {
+
+// The last owner releases the handle, so no call on it is in progress then.
+using SharedEpoch = std::shared_ptr<dl_epoch>;
+
+// Throws errors. Soft results stay in the Result.
+inline Result<Batch> raised(Result<Batch> got) {
+  if (got.status() < 0) fail(got.error());
+  return got;
+}
+
+}  // namespace detail
 
 class Epoch;
 
 // An input iterator. *it is the iterator's own batch, released when it advances: copy it or move it out to keep it.
 // `for (Batch& batch : loader)` avoids the reference counting of a copy. Copies of an iterator share one loop: each batch
-// goes to one of them. Valid as long as the loader.
+// goes to one of them. May outlive the loader, whose end ends the loop.
 class BatchIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -30,11 +44,9 @@ class BatchIterator {
   struct End {};
 
   BatchIterator() noexcept = default;
-  // Takes the first batch. `epoch`, if not NULL, receives the result; else everything except an end is a failure.
-  BatchIterator(detail::Loops* loops, uint64_t loop, Epoch* epoch)
-      : loops_(loops), loop_(loop), epoch_(epoch) {
-    ++*this;
-  }
+  // Takes the first batch. `epoch`, if not NULL, receives the result and must stay where it is; else everything except an
+  // end is a failure.
+  BatchIterator(detail::SharedEpoch loop, Epoch* epoch) : loop_(std::move(loop)), epoch_(epoch) { ++*this; }
 
   Batch& operator*() const noexcept { return batch_; }
   Batch* operator->() const noexcept { return &batch_; }
@@ -42,7 +54,7 @@ class BatchIterator {
     batch_.reset();
     Error error;
     dl_batch* next = nullptr;
-    const dl_status status = loops_->next(loop_, &next, error);
+    const dl_status status = dl_epoch_next(loop_.get(), -1, &next, error.raw());
     if (status == DL_OK) {
       batch_ = Batch(next);
     } else {
@@ -57,8 +69,7 @@ class BatchIterator {
  private:
   void stop(dl_status status, Error& error);
 
-  detail::Loops* loops_ = nullptr;
-  uint64_t loop_ = 0;
+  detail::SharedEpoch loop_;
   Epoch* epoch_ = nullptr;
   mutable Batch batch_;
 };
@@ -69,22 +80,40 @@ class BatchIterator {
 //   for (dataline::Batch& batch : epoch) train_step(batch);
 //   if (!epoch.complete()) return epoch.error();
 //
-// Threads share it by looping over the same Epoch: every batch of the epoch goes to one of them. Query the result when all
-// loops are over.
+// Threads share it by looping over the same Epoch, or by calling next: every batch of the epoch goes to one of them, and all
+// see its end. Query the result when all loops are over. May outlive the loader, whose end ends it.
 class Epoch {
  public:
-  // Made by Loader::epoch.
-  Epoch(detail::Loops* loops, uint64_t loop, Result<void> begun) noexcept
-      : loops_(loops), loop_(loop), outcome_(std::move(begun)) {}
-  Epoch(Epoch&& other) noexcept
-      : loops_(other.loops_), loop_(other.loop_), outcome_(std::move(other.outcome_)) {}
+  // Made by Loader::epoch. If `begun` is an error, `loop` is empty.
+  Epoch(detail::SharedEpoch loop, Result<void> begun) noexcept
+      : loop_(std::move(loop)), outcome_(std::move(begun)) {}
+  // No loop over `other` may be in progress.
+  Epoch(Epoch&& other) noexcept : loop_(std::move(other.loop_)), outcome_(std::move(other.outcome_)) {}
 
-  // A second loop over the same Epoch continues where the first ended.
+  // A second loop over the same Epoch continues where the first ended, also after an interrupt.
   BatchIterator begin() {
-    if (!running()) return BatchIterator();
-    return BatchIterator(loops_, loop_, this);
+    if (!resume()) return BatchIterator();
+    return BatchIterator(loop_, this);
   }
   BatchIterator::End end() const noexcept { return {}; }
+
+  // As Loader::next, but for this epoch: DL_END_OF_EPOCH to every caller and every later call, DL_ERR_WRONG_STATE after
+  // another loop, a seek or a load_state has ended it; status() if Loader::epoch began no loop. Any thread. The result below
+  // is that of the loops alone.
+  Result<Batch> next() { return detail::raised(try_next()); }
+  template <typename Rep, typename Period>
+  Result<Batch> next(std::chrono::duration<Rep, Period> timeout) {
+    return detail::raised(try_next(timeout));
+  }
+  Result<Batch> try_next() { return take(-1); }
+  template <typename Rep, typename Period>
+  Result<Batch> try_next(std::chrono::duration<Rep, Period> timeout) {
+    return take(detail::nanoseconds(timeout));
+  }
+
+  // Every thread that waits for a batch of this Epoch gets DL_INTERRUPTED, which ends its loop; if none waits, the next call
+  // does. Any thread, also in a signal handler; never blocks.
+  void interrupt() noexcept { dl_epoch_interrupt(loop_.get()); }
 
   // Whether the loop reached the end of its epoch. False while it runs, after a break, and at the end of the last epoch.
   bool complete() const noexcept { return status() == DL_END_OF_EPOCH; }
@@ -93,20 +122,30 @@ class Epoch {
   dl_status status() const noexcept { return outcome_.status(); }
   const Error& error() const noexcept { return outcome_.error(); }
 
+  dl_epoch* get() const noexcept { return loop_.get(); }
+
  private:
   friend class BatchIterator;
-  bool running() {
+  // An interrupt does not end the epoch.
+  bool continues() const noexcept { return outcome_ || outcome_.status() == DL_INTERRUPTED; }
+  bool resume() {
     const std::lock_guard<std::mutex> lock(outcome_mutex_);
-    return outcome_.has_value();
+    if (!continues()) return false;
+    outcome_ = {};
+    return true;
   }
   // The first of the sharing threads that meets an error or the end determines the result.
   void stop(const Error& error) {
     const std::lock_guard<std::mutex> lock(outcome_mutex_);
-    if (outcome_) outcome_ = error;
+    if (continues()) outcome_ = error;
+  }
+  Result<Batch> take(int64_t timeout_ns) {
+    if (loop_ == nullptr && !outcome_) return outcome_.error();
+    return detail::make<Batch, dl_batch>(
+        [&](dl_batch** out, dl_error* error) { return dl_epoch_next(loop_.get(), timeout_ns, out, error); });
   }
 
-  detail::Loops* loops_;
-  uint64_t loop_;
+  detail::SharedEpoch loop_;
   std::mutex outcome_mutex_;
   Result<void> outcome_;
 };
@@ -115,7 +154,7 @@ inline void BatchIterator::stop(dl_status status, Error& error) {
   error.finish(status);
   if (epoch_ != nullptr) {
     epoch_->stop(error);
-  } else if (status != DL_END_OF_EPOCH && status != DL_END) {
+  } else if (status != DL_END_OF_EPOCH) {
     detail::fail(error);
   }
 }

@@ -8,7 +8,6 @@
 #include <dataline/epoch.hpp>
 #include <dataline/error.hpp>
 #include <dataline/loan.hpp>
-#include <dataline/loops.hpp>
 #include <dataline/metrics.hpp>
 #include <dataline/options.hpp>
 #include <dataline/plan.hpp>
@@ -49,9 +48,7 @@ struct PixelScale {
 class Loader {
  public:
   Loader() noexcept = default;
-  explicit Loader(dl_loader* taken) : loader_(taken) {
-    if (taken != nullptr) loops_ = std::make_unique<detail::Loops>(taken);
-  }
+  explicit Loader(dl_loader* taken) noexcept : loader_(taken) {}
   explicit operator bool() const noexcept { return loader_ != nullptr; }
 
   // Plans memory, starts the workers and begins to load. DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM (column),
@@ -69,11 +66,11 @@ class Loader {
   // (on every later call), DL_TIMEOUT (nothing is lost), DL_CANCELLED, DL_INTERRUPTED. Throws errors: DL_ERR_BAD_SAMPLE (once
   // per step, the next call delivers its good samples), DL_ERR_LEASES_HELD, ... Any thread; each call gets a different batch.
   //   if (auto batch = loader.next(std::chrono::milliseconds(5))) train_step(*batch);
-  Result<Batch> next() { return raised(try_next()); }
+  Result<Batch> next() { return detail::raised(try_next()); }
   // With a timeout; zero or less polls. With num_workers=0 the call does the work, whatever the timeout.
   template <typename Rep, typename Period>
   Result<Batch> next(std::chrono::duration<Rep, Period> timeout) {
-    return raised(try_next(timeout));
+    return detail::raised(try_next(timeout));
   }
   // The same with errors in the result.
   Result<Batch> try_next() { return take(-1); }
@@ -100,25 +97,24 @@ class Loader {
   // seek or load_state it continues there; after the last epoch it is empty. Throws what next throws, and Error with code
   // DL_CANCELLED or DL_INTERRUPTED, so that an epoch that ended early is not mistaken for a complete one.
   // A new loop in any thread, a seek or a load_state ends the current loop: its next step throws DL_ERR_WRONG_STATE.
-  // Threads share an epoch by sharing an Epoch or by calling next.
+  // Threads share an epoch by sharing an Epoch.
   BatchIterator begin() {
-    uint64_t loop = 0;
+    detail::SharedEpoch loop;
     const Result<void> begun = begin_loop(&loop);
     if (begun.status() == DL_END) return BatchIterator();
     begun.value();
-    return BatchIterator(loops_.get(), loop, nullptr);
+    return BatchIterator(std::move(loop), nullptr);
   }
   BatchIterator::End end() const noexcept { return {}; }
   // A loop that does not throw and that threads can share (epoch.hpp).
   Epoch epoch() {
-    uint64_t loop = 0;
+    detail::SharedEpoch loop;
     Result<void> begun = begin_loop(&loop);
-    return Epoch(loops_.get(), loop, std::move(begun));
+    return Epoch(std::move(loop), std::move(begun));
   }
   // The first step of a loop, for hosts that call next themselves. status(): DL_END after the last epoch.
   Result<void> try_begin_epoch() {
-    uint64_t loop = 0;
-    return begin_loop(&loop);
+    return detail::result_of([&](dl_error* error) { return dl_loader_begin_epoch(loader_.get(), error); });
   }
 
   // Batches per epoch, the same on every rank; -1 when unknown.
@@ -134,7 +130,8 @@ class Loader {
   Position position() const { return try_position().value(); }
   // Clears a cancel and ends the current loop. Held batches stay valid. DL_ERR_OUT_OF_RANGE.
   Result<void> try_seek(Position to) {
-    return moved([&](dl_error* error) { return dl_loader_seek(loader_.get(), to.epoch, to.step, error); });
+    return detail::result_of(
+        [&](dl_error* error) { return dl_loader_seek(loader_.get(), to.epoch, to.step, error); });
   }
   void seek(Position to) { try_seek(to).value(); }
   void seek(int64_t epoch, int64_t step) { seek(Position{epoch, step}); }
@@ -148,7 +145,8 @@ class Loader {
   std::string save_state() const { return try_save_state().value(); }
   // Seeks to a saved position. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED: of another dataset or job; names both values.
   Result<void> try_load_state(const std::string& state) {
-    return moved([&](dl_error* error) { return dl_loader_state_load(loader_.get(), state.c_str(), error); });
+    return detail::result_of(
+        [&](dl_error* error) { return dl_loader_state_load(loader_.get(), state.c_str(), error); });
   }
   void load_state(const std::string& state) { try_load_state(state).value(); }
 
@@ -171,12 +169,11 @@ class Loader {
     try_borrow_indices(indices, std::forward<Release>(release)).value();
   }
 
-  // cancel ends every current and later wait with DL_CANCELLED, until a seek or load_state; interrupt ends only the current
-  // waits, with DL_INTERRUPTED. Any thread; neither blocks.
+  // cancel ends every current and later wait with DL_CANCELLED, until a seek or load_state. interrupt ends every current wait
+  // with DL_INTERRUPTED; if none waits, the next call of next, work or a loop, unless a seek or load_state comes first. Any
+  // thread; neither blocks.
   void cancel() noexcept { dl_loader_cancel(loader_.get()); }
-  void interrupt() noexcept {
-    if (loops_) loops_->interrupt();
-  }
+  void interrupt() noexcept { dl_loader_interrupt(loader_.get()); }
 
   // Signalled while next would not wait: on Linux a descriptor to poll, on Windows a HANDLE to wait on; never read, reset
   // or closed.
@@ -333,24 +330,16 @@ class Loader {
 
   Result<Batch> take(int64_t timeout_ns) {
     return detail::make<Batch, dl_batch>([&](dl_batch** out, dl_error* error) {
-      if (!loops_) return dl_loader_next(nullptr, timeout_ns, out, error);
-      return loops_->next_of_any(timeout_ns, out, error);
+      return dl_loader_next(loader_.get(), timeout_ns, out, error);
     });
   }
-  // An empty loader returns the library's result for NULL.
-  Result<void> begin_loop(uint64_t* loop) {
+  Result<void> begin_loop(detail::SharedEpoch* loop) {
     return detail::result_of([&](dl_error* error) {
-      return loops_ ? loops_->begin(loop, error) : dl_loader_begin_epoch(nullptr, error);
+      dl_epoch* begun = nullptr;
+      const dl_status status = dl_loader_epoch(loader_.get(), &begun, error);
+      if (status == DL_OK) loop->reset(begun, dl_epoch_release);
+      return status;
     });
-  }
-  template <typename Call>
-  Result<void> moved(Call&& call) {
-    return detail::result_of(
-        [&](dl_error* error) { return loops_ ? loops_->move(call, error) : call(error); });
-  }
-  static Result<Batch> raised(Result<Batch> got) {
-    if (got.status() < 0) detail::fail(got.error());
-    return got;
   }
   Result<void> put_indices(Span<const int64_t> indices, void (*give_back)(void*), void* context) {
     return detail::result_of([&](dl_error* error) {
@@ -365,7 +354,6 @@ class Loader {
     void operator()(dl_loader* loader) const noexcept { dl_loader_destroy(loader); }
   };
   std::unique_ptr<dl_loader, Destroyer> loader_;
-  std::unique_ptr<detail::Loops> loops_;  // never null
 };
 
 }  // namespace DATALINE_CPP_ABI
