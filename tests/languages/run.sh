@@ -47,6 +47,13 @@ loop_python() {
   (cd / && "$python" -c 'import torch') 2>/dev/null && echo "$python"
 }
 
+# loops_NAME builds the driver of loops.json in that language and prints its command (loops/loops_test.py).
+loops_go() {
+  # shellcheck source=/dev/null
+  . bindings/go/toolchain.sh && use_go || return 1
+  (cd bindings/go && CGO_ENABLED=0 go build -o "$work/loops_go" "$root/tests/languages/loops/loops.go" >&2) && echo "$work/loops_go"
+}
+
 # reader_NAME prints the program that tests what reads records in that language (grown_cells_test.py).
 reader_rust() {
   local built
