@@ -293,8 +293,7 @@ func TestABatchThatWasForgottenIsReleasedByTheCollector(t *testing.T) {
 	for range 10 {
 		must[*dataline.Batch](t)(l.Next(background))
 	}
-	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
-		runtime.GC()
+	for deadline := time.Now().Add(time.Minute); ; runtime.GC() {
 		if must[dataline.Stats](t)(l.Stats()).LeasesHeld == 0 {
 			return
 		}

@@ -4,7 +4,6 @@ package dataline_test
 
 import (
 	"context"
-	"errors"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -62,6 +61,14 @@ func gated(t *testing.T) (*gate, *dataline.Loader) {
 	return g, l
 }
 
+// leased is a loader of 8 samples in batches of 2, one of which is held: Next waits until it is released.
+func leased(t *testing.T, workers int) (*dataline.Loader, *dataline.Batch) {
+	t.Helper()
+	l := loaderOf(t, numbers(t, 8),
+		dataline.With{"batch_size": 2, "num_workers": workers, "max_leases": 1, "lease_overflow": "wait"})
+	return l, must[*dataline.Batch](t)(l.Next(background))
+}
+
 // waiting starts a Next. Whether it waits already is not known: what ends waits has to hold at every moment.
 func waiting(l *dataline.Loader, ctx context.Context) chan error {
 	ended := make(chan error, 1)
@@ -112,117 +119,6 @@ func TestAContextEndsALoop(t *testing.T) {
 	}
 }
 
-func TestAContextEndsOnlyItsOwnWaits(t *testing.T) {
-	g, l := gated(t)
-	other := waiting(l, background)
-	ctx, cancel := context.WithCancel(background)
-	mine := waiting(l, ctx)
-	cancel()
-	wants(t, <-mine, context.Canceled)
-	select {
-	case err := <-other:
-		t.Fatal("the other wait ended with", err)
-	default:
-	}
-	close(g.open)
-	check(t, <-other)
-}
-
-// A poll is inside the library too, if only for a moment, and interrupts that are meant for others meet it there.
-func TestALoopThatIsEndedEndsNoPollOfOthers(t *testing.T) {
-	_, l := gated(t)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for range 20_000 {
-			ctx, cancel := context.WithCancel(background)
-			loop := make(chan struct{})
-			go func() {
-				defer close(loop)
-				for range l.Epoch(ctx) {
-					return
-				}
-			}()
-			for range 10 {
-				if err := l.Seek(0, 0); err != nil {
-					t.Error(err)
-				}
-			}
-			cancel()
-			<-loop
-		}
-	}()
-	for polls := true; polls; {
-		if _, err := l.Poll(); !errors.Is(err, dataline.ErrTimeout) {
-			t.Error(err)
-			break
-		}
-		select {
-		case <-ended:
-			polls = false
-		default:
-		}
-	}
-	<-ended
-}
-
-func TestAContextEndsWithAllItsWaits(t *testing.T) {
-	_, l := gated(t)
-	before := runtime.NumGoroutine()
-	for turn := range 200 {
-		ctx, cancel := context.WithCancel(background)
-		ended := waiting(l, ctx)
-		for range turn {
-			runtime.Gosched()
-		}
-		cancel() // before the wait, at its begin, in it
-		wants(t, <-ended, context.Canceled)
-	}
-	for runtime.NumGoroutine() > before { // those that were about to end
-		runtime.Gosched()
-	}
-}
-
-func TestInterruptEndsTheWaitsInProgressOnly(t *testing.T) {
-	g, l := gated(t)
-	one, two := waiting(l, background), waiting(l, background)
-	for _, ended := range []chan error{one, two} {
-		var err error
-		for waits := true; waits; {
-			l.Interrupt() // again: counted as a wait is not yet in it
-			select {
-			case err = <-ended:
-				waits = false
-			default:
-				runtime.Gosched()
-			}
-		}
-		wants(t, err, dataline.ErrInterrupted)
-	}
-	close(g.open)
-	must[*dataline.Batch](t)(l.Next(background)).Release()
-}
-
-func TestCancelHoldsUntilASeekAndEndsALoop(t *testing.T) {
-	l := loaderOf(t, numbers(t, 10), dataline.With{"batch_size": 1})
-	got := 0
-	for _, err := range l.Epoch(background) {
-		if err != nil {
-			wants(t, err, dataline.ErrCancelled)
-			break
-		}
-		got++
-		l.Cancel()
-	}
-	if got != 1 {
-		t.Fatal(got, "batches")
-	}
-	_, err := l.Next(background)
-	wants(t, err, dataline.ErrCancelled)
-	check(t, l.Seek(0, 1))
-	equal(t, joined(epoch(t, l)), count(10)[1:]...)
-}
-
 func TestATokenEndsOpeningAndWaitingForGood(t *testing.T) {
 	token := must[*dataline.CancelToken](t)(dataline.NewCancelToken())
 	l := loaderOf(t, numbers(t, 10), dataline.CancelWith(token))
@@ -254,24 +150,12 @@ func TestAContextThatIsDoneOpensNothing(t *testing.T) {
 	wants(t, err, context.Canceled)
 }
 
-// With one processor for all goroutines, another one goes on while Next waits in the library.
+// The only processor of Go runs the goroutine that opens the gate after Next has begun to wait.
 func TestAWaitDoesNotHoldAProcessorOfGo(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	g, l := gated(t)
-	ended := make(chan error)
-	go func() {
-		b, err := l.Next(background)
-		if err == nil {
-			b.Release()
-		}
-		ended <- err
-	}()
-	// Were the processor held, this would never come to its end: only it opens the gate.
-	for range 100 {
-		runtime.Gosched()
-	}
-	close(g.open)
-	check(t, <-ended)
+	go close(g.open)
+	must[*dataline.Batch](t)(l.Next(background)).Release()
 }
 
 func TestChildProgramsInheritNothing(t *testing.T) {

@@ -51,12 +51,13 @@ describe_archive() {
 }
 
 step "format"
-unformatted=$(gofmt -l "$here" "$root/examples/go")
+unformatted=$(gofmt -l "$here" "$root/examples/go" "$root/tests/languages/loops")
 [[ -z $unformatted ]] || { printf 'not formatted: %s\n' "$unformatted"; exit 1; }
 
 cd "$here"
 step "tests without cgo"
 CGO_ENABLED=0 go vet ./...
+CGO_ENABLED=0 go vet "$root/tests/languages/loops/loops.go"
 CGO_ENABLED=0 go test -timeout 5m -count 1 ./...
 
 if command -v cc >/dev/null && command -v pkg-config >/dev/null && describe_archive; then

@@ -35,6 +35,8 @@ func TestWhatIsUsedAfterCloseSaysSo(t *testing.T) {
 	for _, err := range l.Epoch(background) {
 		wants(t, err, dataline.ErrClosed)
 	}
+	_, err = l.SharedEpoch(background)
+	wants(t, err, dataline.ErrClosed)
 	_, err = l.SaveState()
 	wants(t, err, dataline.ErrClosed)
 	wants(t, l.Seek(0, 0), dataline.ErrClosed)

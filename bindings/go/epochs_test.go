@@ -48,31 +48,11 @@ func TestTheStreamDoesNotDependOnTheNumberOfThreads(t *testing.T) {
 	equal(t, stream(3), stream(0)...)
 }
 
-func TestAfterABreakTheNextLoopStartsTheNextEpoch(t *testing.T) {
-	l := loaderOf(t, numbers(t, 6), dataline.With{"batch_size": 2, "epochs": 2})
-	for _, err := range l.Epoch(background) {
-		check(t, err)
-		break
-	}
-	at(t, l, 0, 1)
-	equal(t, joined(epoch(t, l)), count(6)...)
-	at(t, l, 2, 0)
-}
-
 func at(t *testing.T, l *dataline.Loader, epoch, step int) {
 	t.Helper()
 	gotEpoch, gotStep, err := l.Position()
 	check(t, err)
 	equal(t, []int{gotEpoch, gotStep}, epoch, step)
-}
-
-func TestAfterASeekTheNextLoopGoesOnThere(t *testing.T) {
-	l := loaderOf(t, numbers(t, 6), dataline.With{"batch_size": 2, "epochs": 3})
-	check(t, l.Seek(1, 2))
-	equal(t, joined(epoch(t, l)), 4, 5)
-	at(t, l, 2, 0)
-	wants(t, l.Seek(0, 4), dataline.ErrOutOfRange)
-	at(t, l, 2, 0) // an error leaves the position
 }
 
 func TestNextTellsTheEndOfEachEpochAndOfAll(t *testing.T) {

@@ -66,7 +66,7 @@ const (
 	End            Code = abi.DL_END          // after the last of `epochs` epochs, on every call
 	ErrTimeout     Code = abi.DL_TIMEOUT      // nothing is lost: a later call returns the batch
 	ErrCancelled   Code = abi.DL_CANCELLED    // Loader.Cancel or a token; until a seek
-	ErrInterrupted Code = abi.DL_INTERRUPTED  // Loader.Interrupt ended this wait
+	ErrInterrupted Code = abi.DL_INTERRUPTED  // Loader.Interrupt ended this call; a later one continues
 )
 
 // The call.

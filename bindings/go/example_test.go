@@ -10,6 +10,8 @@ import (
 	"log"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/dataline/dataline/bindings/go"
 )
@@ -51,6 +53,40 @@ func ExampleLoader_Epoch() {
 	// 0 [16 25]
 	// 1 [0 1 4 9]
 	// 1 [16 25]
+}
+
+func ExampleLoader_SharedEpoch() {
+	dataset := squares()
+	defer dataset.Close()
+	loader, err := dataline.NewLoader(dataset, dataline.With{"batch_size": 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer loader.Close()
+	shared, err := loader.SharedEpoch(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer shared.Close()
+	var sum atomic.Int64
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for batch, err := range shared.Batches() {
+				if err != nil {
+					log.Fatal(err)
+				}
+				x, err := dataline.View[int64](batch, "x")
+				if err != nil {
+					log.Fatal(err)
+				}
+				sum.Add(x[0])
+			}
+		})
+	}
+	group.Wait()
+	fmt.Println(sum.Load())
+	// Output: 15
 }
 
 func ExampleLoader_Next() {

@@ -313,7 +313,6 @@ func TestForgottenExtensionsAreClosed(t *testing.T) {
 		case <-p.closed:
 			return
 		default:
-			runtime.Gosched()
 		}
 	}
 }

@@ -5,6 +5,7 @@ package dataline
 import (
 	"log/slog"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
@@ -48,4 +49,14 @@ func (b *Batch) lend() {
 	} else {
 		b.sliced.Store(true)
 	}
+}
+
+// placeOf returns the position and size of a batch; epoch -1 if the call fails.
+func placeOf(batch abi.Handle) *abi.BatchInfo {
+	raw := new(abi.BatchInfo)
+	raw.StructSize = uint32(unsafe.Sizeof(*raw))
+	if call(func(e *abi.Error) int32 { return abi.BatchGetInfo(batch, raw, e) }) != nil {
+		raw.Epoch = -1
+	}
+	return raw
 }

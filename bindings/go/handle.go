@@ -49,6 +49,14 @@ func (h *handle) leave() {
 	}
 }
 
+// do makes a call, unless h is closed.
+func (h *handle) do(function func(abi.Handle)) {
+	if h.enter() {
+		defer h.leave()
+		function(h.pointer)
+	}
+}
+
 func (h *handle) closed() bool {
 	return h.state.Load()&closedBit != 0
 }

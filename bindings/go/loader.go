@@ -5,7 +5,6 @@ package dataline
 import (
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/dataline/dataline/bindings/go/internal/abi"
@@ -18,11 +17,9 @@ type Loader struct {
 	fields  []Field
 	steps   int
 	cleanup runtime.Cleanup
-	// Calls of Interrupt, to distinguish them from interrupts that end the wait of a single goroutine.
-	interrupts atomic.Uint64
-	loops      loops
-	tracing    *tracing
-	lost       *forgotten
+	waits   waits
+	tracing *tracing
+	lost    *forgotten
 }
 
 // NewLoader plans memory, starts the threads and begins to load. It keeps its own reference to the dataset. Of the
@@ -108,14 +105,10 @@ func (l *Loader) Position() (epoch, step int, err error) {
 	return int(at[0]), int(at[1]), err
 }
 
-// Seek goes to a step of an epoch, clears a cancel, and ends the current loop. Held batches stay valid.
+// Seek goes to a step of an epoch, clears a cancel and an interrupt, and ends the current loop. Held batches stay valid.
 // ErrOutOfRange names the limits.
 func (l *Loader) Seek(epoch, step int) error {
-	return l.displace(func() error {
-		return l.use(func(raw abi.Handle, e *abi.Error) int32 {
-			return abi.LoaderSeek(raw, int64(epoch), int64(step), e)
-		})
-	})
+	return l.move(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderSeek(raw, int64(epoch), int64(step), e) })
 }
 
 // SaveState returns the position and the identity of the job, as text. Any language and the shell can resume
@@ -133,8 +126,17 @@ func (l *Loader) LoadState(state string) error {
 	if err != nil {
 		return err
 	}
-	return l.displace(func() error {
-		return l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderStateLoad(raw, text, e) })
+	return l.move(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderStateLoad(raw, text, e) })
+}
+
+// move makes a call that clears a cancel, and repeats the cancel of a Close that came before it.
+func (l *Loader) move(function func(raw abi.Handle, e *abi.Error) int32) error {
+	return l.use(func(raw abi.Handle, e *abi.Error) int32 {
+		status := function(raw, e)
+		if l.handle.closed() {
+			abi.LoaderCancel(raw)
+		}
+		return status
 	})
 }
 
@@ -157,18 +159,12 @@ func (l *Loader) Cancel() {
 	})
 }
 
-// Interrupt ends only the current waits, with ErrInterrupted. Any goroutine; never blocks.
+// Interrupt ends every wait of Next, Work and loops with ErrInterrupted. If none waits, it ends the next such call, unless
+// Seek or LoadState comes first. No batch is lost. Any goroutine; never blocks.
 func (l *Loader) Interrupt() {
-	if l == nil {
-		return
-	}
-	l.interrupts.Add(1)
-	l.nudge()
-}
-
-func (l *Loader) nudge() {
 	_ = l.use(func(raw abi.Handle, _ *abi.Error) int32 {
 		abi.LoaderInterrupt(raw)
+		l.waits.interrupt()
 		return 0
 	})
 }

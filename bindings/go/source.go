@@ -3,6 +3,7 @@
 package dataline
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"unsafe"
@@ -13,7 +14,9 @@ import (
 // Source is records that the program reads itself. Read is called by several threads of the loader at once (with
 // num_workers=0 by the goroutine in Next), fills every field of the record (Put copies, Lend does not), and must not use this
 // package otherwise. An error or a panic makes the sample bad: the option on_error says what becomes of it, the text is in
-// the error and in Loader.BadSamples. A Read that takes long looks at Record.Cancelled. Fields and Len are asked once.
+// the error and in Loader.BadSamples. ErrInterrupted makes no sample bad: the call of Next or the loop that waits for the batch
+// ends with it, and the next one reads the batch again. A Read that takes long looks at Record.Cancelled. Fields and Len are
+// asked once.
 type Source interface {
 	Fields() []Field
 	Len() int
@@ -165,7 +168,9 @@ func (r *reader) readAll(request *abi.ReaderRequest) int32 {
 		if record.Cancelled() {
 			return 1
 		}
-		if err := r.readOne(int(index), record); err != nil {
+		if err := r.readOne(int(index), record); errors.Is(err, ErrInterrupted) {
+			return statusInterrupted
+		} else if err != nil {
 			for field := range r.fields {
 				request.Cell(at, field).Status = 1
 			}

@@ -5,6 +5,7 @@ package dataline_test
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -231,8 +232,8 @@ func TestASlowSourceSeesThatItsLoaderIsClosed(t *testing.T) {
 	released := make(chan struct{})
 	read := ten(func(_ int, record *dataline.Record) error {
 		inside <- struct{}{}
-		for !record.Cancelled() {
-			runtime.Gosched()
+		for block := make([]byte, 4096); !record.Cancelled(); {
+			block[0] = byte(crc32.ChecksumIEEE(block)) // a long read
 		}
 		return errors.New("nobody waits")
 	})
@@ -242,6 +243,29 @@ func TestASlowSourceSeesThatItsLoaderIsClosed(t *testing.T) {
 	check(t, d.Close())
 	check(t, l.Close())
 	<-released // no worker was left behind in it
+}
+
+func TestAReadThatIsInterruptedMakesNoSampleBad(t *testing.T) {
+	for _, workers := range []int{0, 2} {
+		var interrupted atomic.Bool
+		read := ten(func(index int, record *dataline.Record) error {
+			if index == 6 && !interrupted.Swap(true) {
+				return fmt.Errorf("stopped: %w", dataline.ErrInterrupted)
+			}
+			return good(index, record)
+		})
+		l := loaderOf(t, sourceOf(t, read), dataline.With{"num_workers": workers, "batch_size": 5, "epochs": 1})
+		must[*dataline.Batch](t)(l.Next(background)).Release()
+		_, err := l.Next(background)
+		wants(t, err, dataline.ErrInterrupted)
+		at(t, l, 0, 1)
+		b := must[*dataline.Batch](t)(l.Next(background))
+		equal(t, b.SampleIndices(), 5, 6, 7, 8, 9)
+		b.Release()
+		if bad := must[[]dataline.BadSample](t)(l.BadSamples()); len(bad) != 0 {
+			t.Error(bad)
+		}
+	}
 }
 
 func TestBadSamplesAreReplacedAndListed(t *testing.T) {
@@ -297,7 +321,7 @@ func TestASourceIsGivenBackOnce(t *testing.T) {
 	<-released
 	_, err := dataline.FromSource(empty{}, give)
 	wants(t, err, dataline.ErrInvalidArgument)
-	runtime.Gosched()
+	lendMore(t)
 	if times.Load() != 1 {
 		t.Fatal("a source that was refused is not given back")
 	}

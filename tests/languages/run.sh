@@ -54,6 +54,11 @@ loops_rust() {
   command -v cargo >/dev/null || return 1
   (cd tests/languages/loops/rust && cargo build --quiet >&2) && echo "$CARGO_TARGET_DIR/debug/loops_rust"
 }
+loops_go() {
+  # shellcheck source=/dev/null
+  . bindings/go/toolchain.sh && use_go || return 1
+  (cd bindings/go && CGO_ENABLED=0 go build -o "$work/loops_go" "$root/tests/languages/loops/loops.go" >&2) && echo "$work/loops_go"
+}
 
 # reader_NAME prints the program that tests what reads records in that language (grown_cells_test.py).
 reader_rust() {
@@ -85,6 +90,11 @@ export LD_LIBRARY_PATH=$DATALINE_LIB_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 python3 tests/languages/chain_test.py "$program" "${commands[@]}"
 python3 tests/languages/grown_views_test.py "$DATALINE_LIB_DIR" "shell=$program" "${commands[@]}"
 python3 tests/languages/new_option_test.py "$DATALINE_LIB_DIR" "${commands[@]}"
+drivers=()
+for language in c cpp rust go julia python; do
+  if command=$("loops_$language"); then drivers+=("$language=$command"); else echo "loops: left out: $language, which is not here"; fi
+done
+tests/languages/loops/loops_test.py "${drivers[@]}"
 readers=()
 for named in "${commands[@]}"; do
   language=${named%%=*}

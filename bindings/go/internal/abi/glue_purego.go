@@ -49,6 +49,13 @@ func (f *Frame) Next(loader Handle, timeoutNs int64) int32 {
 	return f.take(symbols[atLoaderNext], 4)
 }
 
+// NextOf is Next for one epoch: dl_epoch_next.
+func (f *Frame) NextOf(epoch Handle, timeoutNs int64) int32 {
+	f.arguments = [5]uintptr{uintptr(epoch), uintptr(timeoutNs), uintptr(unsafe.Pointer(&f.Batch)),
+		uintptr(unsafe.Pointer(&f.Error))}
+	return f.take(symbols[atEpochNext], 4)
+}
+
 // Read reads one sample: its lease is in the frame when the status is 0.
 func (f *Frame) Read(dataset Handle, index int64, options Handle) int32 {
 	f.arguments = [5]uintptr{uintptr(dataset), uintptr(index), uintptr(options), uintptr(unsafe.Pointer(&f.Batch)),

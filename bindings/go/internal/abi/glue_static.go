@@ -52,6 +52,11 @@ static dl_status next_views(dl_loader* loader, int64_t timeout_ns, frame* f) {
   if (status == DL_OK) f->views = dl_batch_views(f->batch, &f->count);
   return status;
 }
+static dl_status next_views_of(dl_epoch* epoch, int64_t timeout_ns, frame* f) {
+  const dl_status status = dl_epoch_next(epoch, timeout_ns, &f->batch, &f->error);
+  if (status == DL_OK) f->views = dl_batch_views(f->batch, &f->count);
+  return status;
+}
 static dl_status read_views(dl_dataset* dataset, int64_t index, dl_options* options, frame* f) {
   const dl_status status = dl_dataset_read(dataset, index, options, &f->batch, &f->error);
   if (status == DL_OK) f->views = dl_batch_views(f->batch, &f->count);
@@ -95,6 +100,11 @@ func (r *Reader) Bind() {
 // Next is dl_loader_next, and dl_batch_views where it gave a batch.
 func (f *Frame) Next(loader Handle, timeoutNs int64) int32 {
 	return int32(C.next_views((*C.dl_loader)(loader), C.int64_t(timeoutNs), (*C.frame)(unsafe.Pointer(f))))
+}
+
+// NextOf is Next for one epoch: dl_epoch_next.
+func (f *Frame) NextOf(epoch Handle, timeoutNs int64) int32 {
+	return int32(C.next_views_of((*C.dl_epoch)(epoch), C.int64_t(timeoutNs), (*C.frame)(unsafe.Pointer(f))))
 }
 
 // Read reads one sample: its lease is in the frame when the status is 0.

@@ -61,6 +61,7 @@ var structs = map[string]reflect.Type{
 var leftOut = map[string]string{
 	"dl_options_set_allocator":  "Go's memory cannot serve threads of C",
 	"dl_version_number":         "dl_version_string is enough",
+	"dl_loader_begin_epoch":     "a loop begins by dl_loader_epoch",
 	"dl_error_init":             "a literal does it",
 	"dl_options_copy":           "options are values, given to each call",
 	"dl_options_set_i64":        "numbers are text too",
