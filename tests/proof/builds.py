@@ -67,11 +67,14 @@ class Builds:
         return self._configured[preset]
 
     def build(self, preset, targets, name):
-        """Configures once, then builds. Returns the first command that failed, or the last, with the seconds of both."""
+        """Configures once, then builds. Returns the command that failed, or the last one, and the seconds and CPU seconds of both."""
+        first = preset not in self._configured
         done = self.configure(preset)
-        if done.status:
-            return done
-        return self._run(["cmake", "--build", "--preset", preset, "-j", str(self.jobs), "--target", *targets], f"{name}-build")
+        seconds, cpu = (done.wall, done.cpu) if first else (0.0, 0.0)
+        if done.status or not targets:
+            return done, seconds, cpu
+        done = self._run(["cmake", "--build", "--preset", preset, "-j", str(self.jobs), "--target", *targets], f"{name}-build")
+        return done, seconds + done.wall, cpu + done.cpu
 
     def targets(self, preset):
         """The names of a configured build's targets."""
@@ -115,7 +118,7 @@ class Builds:
         if self.long:
             words += ["-C", "long"]
         # The thread sanitizer needs addresses as they were laid out before kernels randomised 32 bits of them.
-        if preset == "tsan" and subprocess.run(["setarch", "-R", "true"], capture_output=True, check=False).returncode == 0:
+        if preset == "tsan" and shutil.which("setarch") and subprocess.run(["setarch", "-R", "true"], check=False).returncode == 0:
             words = ["setarch", "-R", *words]
         more = {"DATALINE_EVERY_CALL": "1"} if self.long else {}
         done = self._run(words, name, 12 * 3600 if self.long else 3600, **more)

@@ -11,6 +11,7 @@ pattern that matches a file decides:
 SPDX-License-Identifier: Apache-2.0
 """
 
+import bisect
 import fnmatch
 import hashlib
 import os
@@ -23,12 +24,20 @@ THREADS = re.compile(rb"thread|atomic|mutex|\bmutable\b|call_once")
 KINDS = ("names", "threads", "data")
 
 
+def git(root, *words):
+    """What git prints about the checkout; None where there is no git, or no checkout."""
+    try:
+        done = subprocess.run(["git", "-C", str(root), "-c", f"safe.directory={root}", *words], capture_output=True, check=False)
+    except OSError:
+        return None
+    return os.fsdecode(done.stdout) if done.returncode == 0 else None
+
+
 def listed(root):
     """Paths of all files, tracked or new, that git does not ignore; without git, all but what builds leave behind."""
-    command = ["git", "-C", str(root), "-c", f"safe.directory={root}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode == 0:
-        names = {os.fsdecode(name) for name in done.stdout.split(b"\0") if name}
+    told = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if told is not None:
+        names = {name for name in told.split("\0") if name}
     else:
         names = set()
         for folder, folders, files in os.walk(root):
@@ -55,10 +64,13 @@ class Pattern:
         self.kind = kind if colon and kind in KINDS else "content"
         self.path = rest if self.kind != "content" else text
 
-    def matches(self, name):
+    def among(self, names):
+        """Those of the sorted names that the pattern matches."""
         if "*" in self.path:
-            return fnmatch.fnmatchcase(name, self.path)
-        return name == self.path or name.startswith(self.path + "/")
+            return fnmatch.filter(names, self.path)
+        here = bisect.bisect_left(names, self.path)
+        first, end = bisect.bisect_left(names, self.path + "/"), bisect.bisect_left(names, self.path + "0")  # the character after "/"
+        return names[here:here + 1 if names[here:here + 1] == [self.path] else here] + names[first:end]
 
 
 class Tree:
@@ -69,18 +81,23 @@ class Tree:
         self.data = pathlib.Path(data) if data else self.root.parent / "shared" / "data"
         self.names = listed(self.root)
         self._digests = {}
+        self._matched = {}
 
     def chosen(self, patterns):
         """{name: "content" or "names"} of the repository's files that the patterns choose."""
         found = {}
-        parsed = [pattern for pattern in map(Pattern, patterns) if pattern.kind != "data"]
-        for name in self.names:
-            for pattern in reversed(parsed):
-                if pattern.matches(name):
-                    if not pattern.drops:
-                        found[name] = self._way(pattern.kind, name)
-                    break
-        return found
+        for text in patterns:
+            pattern = Pattern(text)
+            if pattern.kind == "data":
+                continue
+            if pattern.path not in self._matched:
+                self._matched[pattern.path] = pattern.among(self.names)
+            for name in self._matched[pattern.path]:
+                if pattern.drops:
+                    found.pop(name, None)
+                else:
+                    found[name] = pattern.kind
+        return {name: self._way(kind, name) for name, kind in sorted(found.items())}
 
     def _way(self, kind, name):
         if kind != "threads":

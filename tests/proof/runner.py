@@ -7,7 +7,6 @@ import datetime
 import os
 import pathlib
 import re
-import subprocess
 import threading
 
 import keys
@@ -15,7 +14,7 @@ import process
 import report
 import skips
 from builds import Builds
-from inputs import Tree
+from inputs import Tree, git
 from steps import Steps
 
 LEFT_OUT = re.compile(r"^(?:left out: .*|skipped: .*)$", re.MULTILINE)
@@ -24,12 +23,8 @@ FAILED_TESTS = re.compile(r"\*\*\*(Failed|Timeout|Exception)")
 
 def commit_of(root):
     """The commit of a checkout, and whether files differ from it. Rows of times are written by runs and do not count."""
-    def git(*words):
-        done = subprocess.run(["git", "-C", str(root), "-c", f"safe.directory={root}", *words], capture_output=True, text=True, check=False)
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-    commit = git("rev-parse", "--short", "HEAD") or "no commit"
-    changed = [line for line in git("status", "--porcelain").splitlines() if not line.endswith("tests/results/times.tsv")]
+    commit = (git(root, "rev-parse", "--short", "HEAD") or "no commit").strip()
+    changed = [line for line in (git(root, "status", "--porcelain") or "").splitlines() if not line.endswith("tests/results/times.tsv")]
     return commit + (" with changes" if changed else "")
 
 
@@ -131,12 +126,8 @@ class Runner:
 
     def _build(self, part, tree, result):
         name = part.name.replace("/", "-")
-        configured = self.builds.configure(part.preset)
-        if configured.status == 0 and part.targets:
-            built = self.builds.build(part.preset, part.targets, name)
-        else:
-            built = configured
-        result.compile_seconds, result.cpu_seconds = built.wall, built.cpu
+        built, seconds, cpu = self.builds.build(part.preset, part.targets, name)
+        result.compile_seconds, result.cpu_seconds = seconds, cpu
         if built.status:
             return result.fail(f"FAILED {part.name}: {built.log.name} ended with {built.status}; its end:", *built.tail())
         undeclared = sorted(self.builds.files_read(part.preset, part.targets) - set(tree.chosen(part.inputs + part.assumes)))

@@ -9,12 +9,12 @@ import re
 
 # (reason, what in the key changes when the test can run)
 KNOWN = [(re.compile(pattern), why) for pattern, why in (
-    (r"built without|this build has (no )?|this libjpeg makes no", "packages"),
+    (r"built without|this build has|this libjpeg makes no", "packages"),
     (r"is not installed|no Python (here|with)|has no numpy|not installed for any Python|cannot be downloaded", "tools: python; packages"),
     (r"there is no (clang|C compiler|prometheus|python3|cargo|Chromium)", "tools; packages"),
     (r"is not (here|there)|is absent", "data"),
     (r"root reads everything|root's rights cannot be given up", "machine: the user"),
-    (r"the sanitizer has a malloc of its own|[Ss]anitizer", "the command: the preset"),
+    (r"the sanitizer has a malloc of its own|this build stops at", "the command: the preset"),
     (r"no sparse file|no locale with|sets no seccomp filters|no address space|DATALINE_CUDA_LIBRARY|real driver", "machine"),
     (r"another test of this process has installed the handler", "the command"),
 )]

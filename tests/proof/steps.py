@@ -44,9 +44,9 @@ class Steps:
             if done.status:
                 return done
             known = self.builds.targets("release")
-            return self.builds.build("release", [*LIBRARY, *(target for target in OPTIONAL if target in known)], "release-library")
+            return self.builds.build("release", [*LIBRARY, *(target for target in OPTIONAL if target in known)], "release-library")[0]
         if name == "interleave":
-            return self.builds.build("interleave", ["tests_interleave"], "interleave")
+            return self.builds.build("interleave", ["tests_interleave"], "interleave")[0]
         if name == "peers":  # oracles of tests of the shell; without them those tests skip, and say so
             if self.builds.long:
                 self._script("peers", "bench/peers/setup.sh", "torch", "streaming", "litdata", "tf")

@@ -15,7 +15,7 @@ ENTRY = {"part": "p", "when": "2026-11-28 14:02", "commit": "1a2b3c4", "passed":
 
 def write_many(folder, first):
     own = Store(folder, max_entries=50)
-    for number in range(200):
+    for number in range(60):
         own.keep(f"shared{number % 20}", {**ENTRY, "passed": first})
         own.keep(f"own{first}-{number}", ENTRY)
 
