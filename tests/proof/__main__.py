@@ -37,7 +37,7 @@ def arguments(words):
     parser.add_argument("--times", default="tests/results/times.tsv", metavar="FILE", help="where rows of times are appended (default: %(default)s)")
     parser.add_argument("--list", action="store_true", help="print the parts and which of them would run, and end")
     parser.add_argument("--why", metavar="PART", help="print what the part's key is the hash of, and end")
-    parser.add_argument("--isolate", metavar="PART", help="run the part in a copy that holds only its declared inputs; stores nothing")
+    parser.add_argument("--isolate", metavar="PART,PART", help="run parts in a copy that holds only its declared inputs; stores nothing")
     parser.add_argument("--setup-failed", action="store_true", help=argparse.SUPPRESS)  # tests/run.sh: counts as a failure
     found = parser.parse_args(words)
     found.only = [name for group in found.only for name in group.split(",") if name]
@@ -46,7 +46,7 @@ def arguments(words):
 
 def wanted(options):
     try:
-        return parts.selected(options.only or [word for word in (options.why, options.isolate) if word], options.long)
+        return parts.selected(options.only or [name for word in (options.why, options.isolate) if word for name in word.split(",")], options.long)
     except ValueError as error:
         raise SystemExit(f"tests/run.sh: {error}") from None
 

@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import pathlib
+import re
 import shutil
 import tempfile
 
@@ -16,6 +17,8 @@ from runner import Runner
 REFUSES = '#error "not a declared input of this part (tests/proof)"\n'
 SOURCES = {".c", ".cpp", ".h", ".hpp", ".cu", ".cuh", ".inc", ".def"}
 SCRIPTS = {".cmake", ".in"}
+# Lines by which CMake decides how a file of tests is built (dataline_tests), and the ABI's version (capi/CMakeLists.txt).
+SEEN = re.compile(r'^(?:extern "C" .*[(]|#include "tests/support/(?:file_faults|failing_)|(?:[^ \n]+ )?void[*] operator new|#define DL_).*\n', re.MULTILINE)
 
 
 def copied(tree, part, folder):
@@ -30,7 +33,7 @@ def copied(tree, part, folder):
         elif source.name in ("CMakeLists.txt", "CMakePresets.json") or source.suffix in SCRIPTS:
             content = None
         else:
-            content = REFUSES if source.suffix in SOURCES else ""
+            content = REFUSES + "".join(SEEN.findall(source.read_text(encoding="utf-8"))) if source.suffix in SOURCES else ""
         target.parent.mkdir(parents=True, exist_ok=True)
         if content is None:
             shutil.copy2(source, target, follow_symlinks=False)

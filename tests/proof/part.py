@@ -33,7 +33,8 @@ class Part:
     results: str = ""  # with --long, the log is kept in tests/results/DATE-<this>
     kept: str = ""  # of the log, the lines that have this
 
-    # A build: the targets of a preset, and the tests with this label, and also with this one; everyday and with --long.
+    # A build: the targets of a preset, and the tests with this label. `also`: everyday the tests that have this one too, whose
+    # programs are the targets with its name at their end.
     preset: str = ""
     targets: tuple = ()
     labels: tuple = ()
@@ -45,12 +46,17 @@ class Part:
         """The files of the proof that decide what running this part does."""
         return ("tests/proof/builds.py", "tests/support/count_results.py") if self.preset else ("tests/proof/steps.py",)
 
+    def built(self, long):
+        if not self.also or long:
+            return self.targets
+        return tuple(f"{target}_{self.also}" if target.startswith("tests_") else target for target in self.targets)
+
     def words(self, long):
         return self.long_command if long and self.long_command else self.command
 
     def describe(self, long):
         if self.preset:
-            return {"preset": self.preset, "targets": self.targets, "labels": self.labels, "also": self.also, "without": self.without, "long": long, "steps": self.steps}
+            return {"preset": self.preset, "targets": self.built(long), "labels": self.labels, "also": self.also, "without": self.without, "long": long, "steps": self.steps}
         return {"command": self.words(long), "steps": self.steps}
 
     def chosen_by(self, prefix):

@@ -33,6 +33,10 @@ PARTS = (
     # Always: the laws of the tree read every file, and this proof is what the others rest on. Both take seconds.
     Part("law", command=("python3", "tests/law/run.py"), always=True),
     Part("proof", command=("python3", "-B", "tests/proof/run_tests.py"), always=True),
+    # Declared inputs are enough: a cheap part in a copy that holds nothing else; with --long all parts that everyday runs.
+    Part("proof/isolated", command=("python3", "-B", "tests/proof", "--isolate", "asan/batch,release/base"), seconds=6 * 3600,
+         long_command=("python3", "-B", "tests/proof", "--isolate", "asan,tsan,interleave,release,bindings,docs,examples,bench"),
+         inputs=("tests/proof", "tests/law/check_includes.py", "tests/batch", "tests/base", *cpp_parts.BUILD, *cpp_parts.rooms("batch"))),
     *(part for part in cpp_parts.parts() if part.preset == "asan" or part.name == "release/law"),
     *(part for part in cpp_parts.parts() if part.preset in ("tsan", "interleave")),
     *(part for part in cpp_parts.parts() if part.preset == "release" and part.name != "release/law"),

@@ -44,7 +44,7 @@ class Result:
 
 
 def stored_lines(name, entry):
-    """Of a part that does not run again. What was skipped is repeated: it was not proved."""
+    """For a part that does not run again. Its skipped tests are repeated: they proved nothing."""
     return [f"{name}: same inputs passed {entry['when']} at {entry['commit']}", *(f"  skipped {skip}" for skip in entry["skips"])]
 
 

@@ -1,4 +1,4 @@
-"""Runs the parts of the proof: those whose inputs passed before on this machine are told of, the others run.
+"""Runs the parts of the proof, except those whose inputs passed before on this machine: it reports when that was.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -90,7 +90,7 @@ class Runner:
         self._beside.append((part, key, self.execute(part, self.tree())))
 
     def _finish(self, part, key, result):
-        """Reports a part, and stores it if it passed and its inputs are still those that were hashed."""
+        """Reports a part. Stores it if it passed and its inputs did not change meanwhile."""
         result.key = key
         if self.store and key and not result.failed and (result.passed or result.skips):
             strange = skips.unknown(result.skips)
@@ -126,11 +126,11 @@ class Runner:
 
     def _build(self, part, tree, result):
         name = part.name.replace("/", "-")
-        built, seconds, cpu = self.builds.build(part.preset, part.targets, name)
+        built, seconds, cpu = self.builds.build(part.preset, part.built(self.long), name)
         result.compile_seconds, result.cpu_seconds = seconds, cpu
         if built.status:
             return result.fail(f"FAILED {part.name}: {built.log.name} ended with {built.status}; its end:", *built.tail())
-        undeclared = sorted(self.builds.files_read(part.preset, part.targets) - set(tree.chosen(part.inputs + part.assumes)))
+        undeclared = sorted(self.builds.files_read(part.preset, part.built(self.long)) - set(tree.chosen(part.inputs + part.assumes)))
         if undeclared:
             result.fail(f"FAILED {part.name}: its build reads files that tests/proof does not declare for it:", *undeclared[:20])
         labels = [part.labels] + ([(part.also,)] if part.also and not self.long else [])
