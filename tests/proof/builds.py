@@ -29,7 +29,8 @@ class Builds:
 
     def __init__(self, root, logs, environment, long=False, seed=1):
         self.root, self.logs, self.long = pathlib.Path(root), pathlib.Path(logs), long
-        self.environment = {"CCACHE_BASEDIR": str(self.root), **COMPILER_CACHE, **environment}
+        self.cache = {"CCACHE_BASEDIR": str(self.root), **COMPILER_CACHE}
+        self.environment = {**self.cache, **environment}
         self.jobs = os.cpu_count() or 2
         self.properties = f"seed={seed} max_success=2000" if long else "seed=1"
         self._configured = {}

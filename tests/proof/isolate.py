@@ -18,7 +18,8 @@ REFUSES = '#error "not a declared input of this part (tests/proof)"\n'
 SOURCES = {".c", ".cpp", ".h", ".hpp", ".cu", ".cuh", ".inc", ".def"}
 SCRIPTS = {".cmake", ".in"}
 # Lines by which CMake decides how a file of tests is built (dataline_tests), and the ABI's version (capi/CMakeLists.txt).
-SEEN = re.compile(r'^(?:extern "C" .*[(]|#include "tests/support/(?:file_faults|failing_)|(?:[^ \n]+ )?void[*] operator new|#define DL_).*\n', re.MULTILINE)
+SEEN = re.compile(r'^(?:extern "C" .*[(]|#include "tests/support/(?:file_faults|failing_)|(?:[^ \n]+ )?void[*] operator new|#define DL_).*\n',
+                  re.MULTILINE)
 
 
 def copied(tree, part, folder):

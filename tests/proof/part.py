@@ -56,7 +56,8 @@ class Part:
 
     def describe(self, long):
         if self.preset:
-            return {"preset": self.preset, "targets": self.built(long), "labels": self.labels, "also": self.also, "without": self.without, "long": long, "steps": self.steps}
+            return {"preset": self.preset, "targets": self.built(long), "labels": self.labels, "also": self.also, "without": self.without,
+                    "long": long, "steps": self.steps}
         return {"command": self.words(long), "steps": self.steps}
 
     def chosen_by(self, prefix):

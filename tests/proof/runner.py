@@ -148,7 +148,7 @@ class Runner:
         return result
 
     def _script(self, part, result):
-        environment = {**self.builds.environment, **self.environment(part), **self.steps.library_environment()}
+        environment = {**self.builds.cache, **self.environment(part), **self.steps.library_environment()}
         log = self.logs / f"{part.name.replace('/', '-')}.log"
         done = process.run(part.words(self.long), log, environment, self.root, part.seconds)
         result.run_seconds, result.cpu_seconds = done.wall, done.cpu

@@ -103,6 +103,10 @@ class Runs(TreeCase):
         self.run_parts(part, environment={"UNDECLARED": "3"})
         self.assertEqual((self.runs(), self.told[-1].startswith("part: same inputs")), (1, True))
 
+    def test_a_part_is_passed_nothing_that_other_parts_declare(self):
+        part = self.script('test -z "$DATALINE_OTHER"', environment=("DECLARED",))
+        self.assertEqual(self.run_parts(part, environment={"DATALINE_OTHER": "1"}).results[0].failed, 0)
+
     def test_the_command_counts(self):
         part = self.script("true")
         self.run_parts(part)

@@ -10,7 +10,8 @@ import re
 # (reason, what in the key changes when the test can run)
 KNOWN = [(re.compile(pattern), why) for pattern, why in (
     (r"built without|this build has|this libjpeg makes no", "packages"),
-    (r"is not installed|no Python (here|with)|has no numpy|No module named|not installed for any Python|cannot be downloaded", "tools: python; packages"),
+    (r"is not installed|no Python (here|with)|has no numpy|No module named|not installed for any Python|cannot be downloaded",
+     "tools: python; packages"),
     (r"there is no (clang|C compiler|prometheus|python3|cargo|Chromium)", "tools; packages"),
     (r"is not (here|there)|is absent", "data"),
     (r"root reads everything|root's rights cannot be given up", "machine: the user"),

@@ -33,7 +33,8 @@ class TreeCase(unittest.TestCase):
         self.folder = pathlib.Path(holder.name)
         self.root = self.folder / "tree"
         self.root.mkdir()
-        write(self.root, {".gitignore": "build/\n", "tests/setup.sh": 'needed=""\noptional=""\n', "tests/proof/steps.py": "", "tests/proof/builds.py": ""})
+        write(self.root, {".gitignore": "build/\n", "tests/setup.sh": 'needed=""\noptional=""\n', "tests/proof/steps.py": "",
+                          "tests/proof/builds.py": ""})
         subprocess.run(["git", "init", "-q", str(self.root)], check=True, capture_output=True)
         self.store = store.Store(self.folder / "store")
         self.told = []
@@ -42,7 +43,8 @@ class TreeCase(unittest.TestCase):
         return inputs.Tree(root or self.root, self.folder / "data")
 
     def runner(self, environment=None, root=None, **more):
-        return runner.Runner(root or self.root, more.pop("store", self.store), tell=self.told.append, environment={**ENVIRONMENT, **(environment or {})}, **more)
+        return runner.Runner(root or self.root, more.pop("store", self.store), tell=self.told.append,
+                             environment={**ENVIRONMENT, **(environment or {})}, **more)
 
     def script(self, text, name="part", **more):
         """A part that runs a line of bash. It leaves a mark for each run."""
