@@ -37,17 +37,17 @@ def closure(*rooms):
     return found
 
 
-def rooms(*names, pure=""):
-    """Patterns for the rooms and what they may include. `pure`: the kind of pattern for rooms without threads."""
+def rooms(*names, kind="", of=()):
+    """Patterns for the rooms and what they may include. `kind`: that of the patterns for the rooms `of`."""
     found = []
     for room in sorted(closure(*names)):
-        found += [f"{pure if room in PURE else ''}core/{room}", f"!core/{room}/*.md"]
+        found += [f"{kind if room in of else ''}core/{room}", f"!core/{room}/*.md"]
     return tuple(found)
 
 
-def library(pure=""):
+def library(kind="", of=()):
     """The library: the C interface, the rooms that it sees, and what these may include."""
-    return rooms(*check_includes.CAPI_SEES, pure=pure) + CAPI
+    return rooms(*check_includes.CAPI_SEES, kind=kind, of=of) + CAPI
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,15 +61,20 @@ class Folder:
     path: str = ""  # under tests/, if it is not the name
     gate: bool = False  # tests of code outside the library, which they assume: its content counts with --long alone
     without: tuple = ()  # a label of tests that are another part
+    light: tuple = ()  # rooms of which headers and what mentions threads count, as for ThreadSanitizer
 
     def linked(self, preset):
-        pure = "threads:" if preset in ("tsan", "interleave") else ""
+        of = PURE if preset in ("tsan", "interleave") else self.light
         if self.links == "library":
-            return library(pure)
-        return rooms(self.links, pure=pure) + ("capi/dataline.h",)  # core/base has its numbers
+            return library("threads:", of)
+        return rooms(self.links, kind="threads:", of=of) + ("capi/dataline.h",)  # core/base has its numbers
+
+    def everything(self):
+        """All that is linked, by content: what counts with --long."""
+        return library() if self.links == "library" else rooms(self.links)
 
     def patterns(self, preset):
-        linked = library("names:") if self.gate else self.linked(preset)
+        linked = library("names:", ROOMS) if self.gate else self.linked(preset)
         return BUILD + linked + self.reads + (f"tests/{self.path or self.name}", "!tests/*.md")
 
 
@@ -84,27 +89,28 @@ FOLDERS = {folder.name: folder for folder in (
     Folder("order", "order"),
     Folder("transform", "transform", reads=("data:imagenet-sample", "bench/peers")),
     Folder("batch", "batch"),
-    Folder("device", reads=FAKE + TEMPORARY + IMAGES + ("tests/loader/*.h", "tests/transform/support", "tests/transform/CMakeLists.txt")),
+    Folder("device", light=("source", "order", "write"), reads=FAKE + TEMPORARY + IMAGES + ("tests/loader/*.h", "tests/transform/support", "tests/transform/CMakeLists.txt")),
     Folder("loader", reads=IMAGES),
     Folder("write", reads=TEMPORARY + ("tests/capi/host_data.h",)),
     Folder("capi", reads=FAKE + TEMPORARY + ("tests/source/*.h",)),
     Folder("conformance", reads=TEMPORARY),
     Folder("faults", reads=PROGRAM + TEMPORARY + IMAGES + ("tests/loader/*.h", "tests/source/*.h")),
     Folder("law", reads=CPP + PROGRAM + ("capi", "bindings/*"), targets=("dataline_shared", "dataline_static")),
-    Folder("cli", reads=PROGRAM + AUDIO + IMAGES + FAKE + ("tests/extensions", "tests/fuzz/*.py", "docs/pages/*", "data:mnist", "data:text",
+    Folder("cli", reads=PROGRAM + AUDIO + IMAGES + FAKE + ("tests/extensions", "tests/fuzz/*.py", "docs/pages/gpu-waits.md", "docs/pages/reference/order.md", "data:mnist", "data:text",
                                                     "data:imagenet-sample", "bench/peers"), targets=("dataline-audio", "fake_cuda")),
     Folder("cpp", reads=PROGRAM + CPP + FAKE + TEMPORARY + ("tests/extensions",), without=("headers",)),
     Folder("languages", reads=PROGRAM + CPP + ("examples", "tests/cpp", "tests/extensions"),
            targets=("dataline_cli", "example_chain", "example_chain_cpp", "cpp_reader")),
-    Folder("extensions", reads=("docs/pages/guides/*", "plugins/parquet/*.h")),
+    Folder("extensions", reads=("plugins/parquet/*.h",)),
     Folder("metrics", reads=PROGRAM + ("docs/observability",)),
     Folder("kept", path="capi/kept", reads=TEMPORARY + ("tests/capi", "tests/extensions", "tests/source/*.h", "capi/api.json", "capi/abi")),
     Folder("fuzz-source", "source", path="fuzz"),
     Folder("fuzz-transform", "transform", path="fuzz", reads=IMAGES + ("core/source/source.h",)),
     Folder("fuzz-library", path="fuzz", reads=AUDIO + IMAGES),
     # Of code that uses the library as any host does.
-    Folder("headers", path="cpp", gate=True, reads=HOST + CPP + ("bindings/cpp/README.md", "tests/capi/packaging"), targets=("dataline_shared",)),
-    Folder("packaging", path="capi/packaging", gate=True, reads=HOST + PROGRAM + CPP + AUDIO + ("LICENSE", "README.md", "examples"),
+    Folder("headers", path="cpp", gate=True, reads=HOST + CPP + ("README.md", "bindings/cpp/README.md", "tests/capi/packaging"),
+           targets=("dataline_shared",)),
+    Folder("packaging", path="capi/packaging", gate=True, reads=HOST + PROGRAM + CPP + AUDIO + ("LICENSE", "bindings/cpp/README.md"),
            targets=("dataline_shared", "dataline_static", "dataline_cli", "dataline_share", "dataline-audio"), without=("headers",)),
     Folder("examples", gate=True, reads=HOST + PROGRAM + CPP + ("examples", "data:mnist"), targets=("examples", "example_mix")),
     Folder("loader-threads", "loader", path="interleave"),
@@ -132,7 +138,7 @@ def part(preset, name, long):
     label = {"loader-threads": "interleave"}.get(name, name.replace("-", "_"))
     marked = preset == "release" and name in MARKED
     targets = {"headers": ()}.get(name, (f"tests_{label}",)) + folder.targets
-    return Part(name=f"{preset}/{name.removesuffix('-threads')}", inputs=folder.patterns(preset), assumes=folder.linked("release"),
+    return Part(name=f"{preset}/{name.removesuffix('-threads')}", inputs=folder.patterns(preset), assumes=folder.everything(),
                 preset=preset, targets=targets, labels=(label,), also="release" if marked else "", without=folder.without, long=long,
                 steps=("peers",) if name == "cli" else ())
 

@@ -56,5 +56,13 @@ class Table(unittest.TestCase):
         self.assertIsNone(counted(by_name["release/cli"], "docs/releasing.md"))
 
     def test_a_change_of_a_page_runs_the_docs_alone_of_what_is_slow(self):
-        reached = {part.name for part in parts.PARTS if not part.long and "docs/pages/quickstart/index.md" in TREE.chosen(part.inputs)}
-        self.assertLessEqual(reached, {"docs/site", "docs/code", "release/cli"})
+        name = "docs/pages/limits.md"
+        reached = {part.name for part in parts.PARTS if not part.long and TREE.chosen(part.inputs).get(name) == "content"}
+        self.assertEqual(reached, {"docs/site", "docs/code"})
+
+    def test_a_change_of_the_loader_runs_no_gate(self):
+        name = "core/loader/delivery.cpp"
+        reached = {part.name for part in parts.PARTS if not part.long and TREE.chosen(part.inputs).get(name) == "content"}
+        self.assertLessEqual({"asan/loader", "tsan/loader", "interleave/loader", "release/cli", "languages", "launch"}, reached)
+        gates = {"bindings/rust", "release/headers", "release/packaging", "release/examples", "examples", "docs/site", "docs/code", "bare", "bench"}
+        self.assertFalse(reached & gates)
