@@ -30,7 +30,8 @@ class Built(TreeCase):
     def setUp(self):
         super().setUp()
         write(self.root, {"CMakeLists.txt": PROJECT, "CMakePresets.json": json.dumps(PRESETS),
-                          "tiny.c": '#include "near/near.h"\nint main(void) { return NEAR; }\n', "near/near.h": "#define NEAR 0\n", "hidden/hidden.h": "#define HIDDEN 0\n"})
+                          "tiny.c": '#include "near/near.h"\nint main(void) { return NEAR; }\n',
+                          "near/near.h": "#define NEAR 0\n", "hidden/hidden.h": "#define HIDDEN 0\n"})
         self.part = Part("tiny/tests", inputs=("CMakeLists.txt", "CMakePresets.json", "tiny.c", "near"), preset="tiny", targets=("tests_tiny",),
                          labels=("tiny",), tools=())
 

@@ -39,6 +39,13 @@ class Stored(TreeCase):
         (self.store.folder / "abc.new").write_text('{"part": "p"', encoding="utf-8")
         self.assertEqual(self.store.find("one"), ENTRY)
 
+    def test_a_reader_of_the_old_entry_keeps_it_whole(self):
+        self.store.keep("one", ENTRY)
+        with open(self.store.folder / "one.json", encoding="utf-8") as reader:
+            self.store.keep("one", {**ENTRY, "passed": 4})
+            self.assertEqual(json.load(reader), ENTRY)
+        self.assertEqual(self.store.find("one")["passed"], 4)
+
     def test_two_writers_at_the_same_time_leave_whole_entries(self):
         writers = [multiprocessing.Process(target=write_many, args=(self.store.folder, first)) for first in (1, 2)]
         for writer in writers:
