@@ -54,6 +54,10 @@ class Table(unittest.TestCase):
         self.assertIsNone(counted(by_name["bindings/rust"], "core/source/uri.cpp"))
         self.assertEqual(counted(by_name["languages"], "core/source/uri.cpp"), "content")
         self.assertIsNone(counted(by_name["release/cli"], "docs/releasing.md"))
+        for part in ("bare", "bench", "release/packaging"):
+            self.assertEqual(counted(by_name[part], "core/cmake/dataline_compile.cmake"), "content", part)
+            self.assertEqual(counted(by_name[part], "core/order/CMakeLists.txt"), "content", part)
+            self.assertEqual(counted(by_name[part], "core/order/feistel_simd.cpp"), "names", part)
 
     def test_a_change_of_a_page_runs_the_docs_alone_of_what_is_slow(self):
         name = "docs/pages/limits.md"
