@@ -2,7 +2,7 @@
 # What a batch costs in each language above the C calls that it makes, and the same rows beside that language's own loaders.
 #   bench/languages.sh [--rows] [LANGUAGE...]     all languages; --rows: their own loaders too (burn alone builds for minutes)
 # Each language's program takes the C calls and its own way in turn, in one process or beside one. What they print is kept in
-# bench/results/<date>-<machine>-languages.txt. Set up before: tests/run.sh --only setup,release; for the loaders of Python
+# bench/results/<date>-<machine>-languages.txt. Set up before: tests/run.sh --only release/examples,bindings; for the loaders of Python
 # bench/peers/setup.sh torch grain.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail

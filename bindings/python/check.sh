@@ -46,12 +46,9 @@ step "format and lint"
 "$python" -m ruff check --quiet . "$root/examples/python"
 
 step "wheel"
-rm -rf "$build/wheel"
-"$python" -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
-  --config-settings=build-dir="$build/cmake" --wheel-dir "$build/wheel" "$here"
+"$here/wheel.sh"
 DATALINE_WHEEL=$(echo "$build"/wheel/dataline-*.whl)
 export DATALINE_WHEEL
-"$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$DATALINE_WHEEL"
 
 if [[ -z ${DATALINE_PARQUET_PLUGIN:-} ]]; then
   step "plug-in for Parquet"

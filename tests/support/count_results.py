@@ -52,20 +52,26 @@ def cases_of(program, told):
     return found
 
 
+def read(results, folder=None):
+    """(name, verdict, reason) of every test in a ctest JUnit file."""
+    found = []
+    for case in ElementTree.parse(results).getroot().iter("testcase"):
+        told = pathlib.Path(folder) / f"{case.get('name')}.xml" if folder else None
+        found += cases_of(case, told) if told and told.exists() else [(case.get("name"), *verdict(case))]
+    return found
+
+
 def main():
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    folder = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
-    for case in ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
-        told = folder / f"{case.get('name')}.xml" if folder else None
-        cases = cases_of(case, told) if told and told.exists() else [(case.get("name"), *verdict(case))]
-        for name, outcome, why in cases:
-            counts[outcome] += 1
-            if outcome == "failed":
-                print(f"  FAILED {name}")
-            elif outcome == "skipped":
-                print(f"  skipped {name}: {why}")
+    for name, outcome, why in read(sys.argv[1], sys.argv[3] if len(sys.argv) > 3 else None):
+        counts[outcome] += 1
+        if outcome == "failed":
+            print(f"  FAILED {name}")
+        elif outcome == "skipped":
+            print(f"  skipped {name}: {why}")
     with open(sys.argv[2], "w", encoding="utf-8") as out:
         out.write("{passed} {failed} {skipped}\n".format(**counts))
 
 
-main()
+if __name__ == "__main__":
+    main()

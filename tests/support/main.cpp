@@ -1,5 +1,6 @@
 // The main function of the tests' programs: GoogleTest's and GoogleMock's, and
-//   --file=PATH   only the tests that this file defines, where a program holds many (dataline_tests).
+//   --file=PATH   only the tests that this file of the repository defines, where a program holds many (dataline_tests). A compiler may
+//                 have been given another path to it, whose end this is.
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +11,12 @@
 
 namespace {
 
+bool is_the_file(std::string_view compiled, std::string_view file) {
+  if (!compiled.ends_with(file)) return false;
+  compiled.remove_suffix(file.size());
+  return compiled.empty() || compiled.ends_with('/');
+}
+
 // The tests of `file`, as a filter; empty: there is none.
 std::string tests_of(std::string_view file) {
   std::string filter;
@@ -18,7 +25,7 @@ std::string tests_of(std::string_view file) {
     const testing::TestSuite& suite = *all.GetTestSuite(i);
     for (int k = 0; k < suite.total_test_count(); ++k) {
       const testing::TestInfo& test = *suite.GetTestInfo(k);
-      if (test.file() == file)
+      if (is_the_file(test.file(), file))
         filter += (filter.empty() ? "" : ":") + std::string(suite.name()) + "." + test.name();
     }
   }
