@@ -79,7 +79,9 @@ def waiting(loader: dataline.Loader) -> tuple[threading.Thread, list[Any]]:
 
 def until_in_next(thread: Optional[int]) -> None:
     """Until that thread is in `Loader.next`, where it waits."""
-    while (frame := sys._current_frames().get(thread or 0)) is None or frame.f_code is not dataline.Loader.next.__code__:
+    while (
+        frame := sys._current_frames().get(thread or 0)
+    ) is None or frame.f_code is not dataline.Loader.next.__code__:
         time.sleep(0.001)
 
 
@@ -200,7 +202,9 @@ def test_ctrl_c_ends_the_main_threads_wait_alone_whichever_thread_the_system_tel
     assert result[0]["data"].tolist() == [0, 1, 2, 3]
 
 
-@pytest.mark.xfail(strict=True, reason="the library ignores the time-out of a call that waits for another thread's work")
+@pytest.mark.xfail(
+    strict=True, reason="the library ignores the time-out of a call that waits for another thread's work"
+)
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_wait_for_what_another_thread_loads_by_itself() -> None:
     source, loader = gated(num_workers=0)

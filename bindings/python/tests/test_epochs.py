@@ -67,7 +67,8 @@ def test_a_loop_has_a_length_hint() -> None:
 
 
 @pytest.mark.parametrize(
-    "end", [iter, lambda loader: loader.seek(1), lambda loader: [loader.next() for _ in range(3)], dataline.Loader.close]
+    "end",
+    [iter, lambda loader: loader.seek(1), lambda loader: [loader.next() for _ in range(3)], dataline.Loader.close],
 )
 def test_the_length_hint_of_a_loop_that_was_ended_is_0(end: Callable[[dataline.Loader], object]) -> None:
     loader = loader_of(10, batch_size=4)

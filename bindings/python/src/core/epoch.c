@@ -1,12 +1,13 @@
-/* A loop over one epoch: the library's, which knows what threads, newer loops, seeks and interrupts do to it (dl_epoch_next).
+/* The library's loop over one epoch as an iterator. What threads, newer loops, seeks and interrupts do to it is documented
+ * at dl_epoch_next; nothing of that is decided here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "loader.h"
 
 typedef struct {
   PyObject_HEAD Loader* loader;
-  dl_epoch* handle;  /* NULL: the last epoch was over before */
-  int64_t number;    /* of the epoch */
-  atomic_bool ended; /* its end was returned; it stays so after the loader is closed */
+  dl_epoch* handle;  /* NULL: no epoch was left */
+  int64_t number;    /* the epoch's */
+  atomic_bool ended; /* its end was returned, and is returned also after the loader was closed */
 } Epoch;
 
 PyObject* loader_iterate(Loader* self) {
@@ -75,13 +76,11 @@ static PyObject* epoch_self(PyObject* self) {
   return self;
 }
 
-/* No call on the handle is in progress: each holds a reference to the object. */
+/* No call on the handle is in progress: each holds a reference to the object. Without the interpreter's lock: the last handle
+ * of a closed loader frees its memory. */
 static void epoch_free(Epoch* self) {
-  if (self->handle != NULL) {
-    Py_BEGIN_ALLOW_THREADS dl_epoch_release(
-        self->handle); /* the last one frees the memory of a closed loader */
-    Py_END_ALLOW_THREADS mailbox_empty();
-  }
+  Py_BEGIN_ALLOW_THREADS dl_epoch_release(self->handle);
+  Py_END_ALLOW_THREADS mailbox_empty();
   Py_XDECREF((PyObject*)self->loader);
   object_free((PyObject*)self);
 }
@@ -90,8 +89,7 @@ static PyMethodDef epoch_methods[] = {
     {"_next", (PyCFunction)epoch_next_in, METH_O, "_next($self, timeout_ns, /)\n--\n\n"},
     {"interrupt", (PyCFunction)epoch_interrupt, METH_NOARGS,
      "interrupt($self, /)\n--\n\nEnds the waits for a batch of this loop with Interrupted; if no thread "
-     "waits, "
-     "the next call raises it. No batch is lost. Any thread; never blocks."},
+     "waits, the next call raises it. No batch is lost. Any thread; never blocks."},
     {"__length_hint__", (PyCFunction)epoch_length_hint, METH_NOARGS,
      "__length_hint__($self, /)\n--\n\nThe number of batches that remain."},
     {NULL, NULL, 0, NULL}};

@@ -116,9 +116,8 @@ static PyMethodDef loader_methods[] = {
      "never blocks."},
     {"interrupt", (PyCFunction)loader_interrupt, METH_NOARGS,
      "interrupt($self, /)\n--\n\nEnds the waits for a batch, of loops and of ``next``, with Interrupted; if "
-     "no "
-     "thread waits, the next call raises it. A seek or load clears it. No batch is lost. Any thread; never "
-     "blocks."},
+     "no thread waits, the next call raises it. A seek or load clears it. No batch is lost. Any thread; "
+     "never blocks."},
     {"fileno", (PyCFunction)loader_fileno, METH_NOARGS,
      "fileno($self, /)\n--\n\nA descriptor that is readable while ``next`` would not wait, so that select, "
      "selectors and "

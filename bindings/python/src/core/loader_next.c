@@ -10,8 +10,9 @@ static dl_status take(dl_loader* loader, dl_epoch* loop, int64_t timeout_ns, dl_
                       : dl_loader_next(loader, timeout_ns, batch, error);
 }
 
-/* The thread that runs the handlers of signals waits in slices, because the library does not notice a signal; others wait in
- * one call. False: an exception is set. */
+/* The thread that runs signal handlers waits in slices, because the library does not notice signals; other threads wait in one
+ * call. An interrupt between two slices ends the next one, unless another thread waits at that moment: then it ends only the
+ * other thread's wait. False: an exception is set. */
 static bool wait_for_batch(dl_loader* loader, dl_epoch* loop, int64_t timeout_ns, dl_batch** batch,
                            dl_status* status, dl_error* error) {
   const bool looks = thread_may_handle_signals();
@@ -44,10 +45,9 @@ PyObject* loader_next_batch(Loader* self, dl_epoch* loop, int64_t timeout_ns, dl
   if (loader == NULL) return NULL;
   bool returned = false;
   if (caller_is_in(self)) {
-    raise_local(
-        DL_ERR_WRONG_STATE,
-        "this thread is taking a batch of the loader already: a reader with num_workers=0 cannot take "
-        "another, nor can a signal handler that interrupts it");
+    raise_local(DL_ERR_WRONG_STATE,
+                "this thread is taking a batch of the loader already: a reader with num_workers=0, or a "
+                "signal handler inside it, cannot take another");
   } else if (!self->in_caller) {
     /* A batch that is ready costs no change of the lock: with time-out 0 nothing waits and no reader is called. */
     *status = take(loader, loop, 0, &batch, &error);
@@ -60,7 +60,7 @@ PyObject* loader_next_batch(Loader* self, dl_epoch* loop, int64_t timeout_ns, dl
   }
   const bool closed = self->handle.closed;
   loader_leave(self);
-  if (!returned) dl_batch_release(batch); /* an exception has come instead */
+  if (!returned) dl_batch_release(batch); /* of another thread's work, when the exception ended this one's */
   mailbox_empty();
   if (!returned) return NULL;
   if (*status == DL_OK) return batch_own(batch);
