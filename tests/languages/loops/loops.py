@@ -41,7 +41,9 @@ class Driver:
         if self.loader is not None:
             self.loader.close()
         rows = array.array("q", range(int(samples)))
-        self.loader = dataline.Loader(dataline.from_arrays({"x": rows}), **dict(option.split("=") for option in options))
+        self.loader = dataline.Loader(
+            dataline.from_arrays({"x": rows}), **dict(option.split("=") for option in options)
+        )
 
     def begin(self, name):
         self.loops[name] = iter(self.loader)
