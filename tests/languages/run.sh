@@ -81,6 +81,9 @@ reader_python() {
   echo "${DATALINE_PYTHON_VENV:-$root/build/python/venv}/bin/python -m pytest -q -p no:cacheprovider bindings/python/tests/test_readers.py"
 }
 
+# loops_NAME builds that language's driver of loops.json where it has to be built, and prints its command (loops_test.py).
+loops_python() { echo "${DATALINE_PYTHON_VENV:-$root/build/python/venv}/bin/python tests/languages/loops/loops.py"; }
+
 commands=()
 for language in c rust go julia python cpp; do
   if command=$("have_$language"); then commands+=("$language=$command"); else echo "left out: $language, which is not here"; fi

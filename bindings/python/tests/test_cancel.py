@@ -13,7 +13,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import pytest
@@ -77,35 +77,29 @@ def waiting(loader: dataline.Loader) -> tuple[threading.Thread, list[Any]]:
     return thread, result
 
 
-def test_interrupt_ends_the_wait_in_progress_only() -> None:
+def until_in_next(thread: Optional[int]) -> None:
+    """Until that thread is in `Loader.next`, where it waits."""
+    while (
+        frame := sys._current_frames().get(thread or 0)
+    ) is None or frame.f_code is not dataline.Loader.next.__code__:
+        time.sleep(0.001)
+
+
+def test_a_thread_that_runs_no_signal_handlers_waits_in_one_call() -> None:
     source, loader = gated()
     thread, result = waiting(loader)
-    while thread.is_alive():  # when the wait has begun is not known
-        loader.interrupt()
-        thread.join(0.001)
-    assert isinstance(result[0], dataline.Interrupted)
+    until_in_next(thread.ident)
+    threading.Event().wait(0.3)  # six looks of the main thread
+    assert loader.stats().waits == 0
     source.gate.set()
-    assert loader.next() is not None
-
-
-def test_cancel_from_another_thread_holds_until_a_seek() -> None:
-    source, loader = gated()
-    thread, result = waiting(loader)
-    loader.cancel()
     thread.join()
-    assert isinstance(result[0], dataline.CancelledError)
-    with pytest.raises(dataline.CancelledError):
-        loader.next()
-    source.gate.set()
-    loader.seek(0)
-    assert len(list(loader)) == 1
+    assert result[0]["data"].tolist() == [0, 1, 2, 3]
 
 
 def test_close_from_another_thread_ends_the_wait() -> None:
     source, loader = gated()
     thread, result = waiting(loader)
-    while loader.stats().waits == 0 and thread.is_alive():
-        time.sleep(0.001)  # until the other thread is in it
+    until_in_next(thread.ident)
     loader.close()
     source.gate.set()
     thread.join()
@@ -187,9 +181,9 @@ def test_ctrl_c_ends_the_main_threads_wait_alone_whichever_thread_the_system_tel
     other, result = waiting(loader)
 
     def both_wait() -> None:
-        source.entered.wait(60)
-        while loader.stats().waits < 4:
-            time.sleep(0.001)
+        until_in_next(other.ident)
+        while loader.stats().waits == 0:
+            time.sleep(0.001)  # until the main thread has looked for signals once
 
     def main_waits() -> None:
         sender = ctrl_c_after(both_wait, to=lambda: (other.ident or 0) if told == "the other" else main)
@@ -208,22 +202,20 @@ def test_ctrl_c_ends_the_main_threads_wait_alone_whichever_thread_the_system_tel
     assert result[0]["data"].tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.xfail(
+    strict=True, reason="the library ignores the time-out of a call that waits for another thread's work"
+)
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_wait_for_what_another_thread_loads_by_itself() -> None:
     source, loader = gated(num_workers=0)
     other, result = waiting(loader)
     assert source.entered.wait(60)
     main = threading.get_ident()
-    rescue = threading.Timer(20, source.gate.set)
+    rescue = threading.Timer(5, source.gate.set)
     rescue.start()
-    began = time.monotonic()
-
-    def in_next() -> None:
-        while sys._current_frames()[main].f_code is not dataline.Loader.next.__code__:
-            time.sleep(0.001)
 
     def main_waits() -> None:
-        sender = ctrl_c_after(in_next, to=lambda: main)
+        sender = ctrl_c_after(lambda: until_in_next(main), to=lambda: main)
         try:
             loader.next()
         finally:
@@ -231,39 +223,41 @@ def test_ctrl_c_ends_a_wait_for_what_another_thread_loads_by_itself() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         main_waits()
-    assert time.monotonic() - began < 10
+    assert not source.gate.is_set()
     rescue.cancel()
     source.gate.set()
     other.join()
     assert result[0]["data"].tolist() == [0, 1, 2, 3]
 
 
-def test_an_interrupt_between_two_looks_for_signals_is_not_lost() -> None:
+@pytest.mark.parametrize("of", ["loader", "loop"])
+def test_an_interrupt_between_two_looks_for_signals_is_not_lost(of: str) -> None:
     source, loader = gated()
+    loop = iter(loader)
     before = sys.getswitchinterval()
-    result: list[Any] = []
+    rescue = threading.Timer(20, source.gate.set)
+    rescue.start()
 
-    def wait() -> None:
+    def interrupt() -> None:
+        while loader.stats().waits == 0:
+            time.sleep(0.001)  # until the main thread has looked for signals once
+        sys.setswitchinterval(60)
         try:
-            loader.next(timeout=2)
-        except dataline.Error as error:
-            result.append(error)
+            busy = time.monotonic()
+            while time.monotonic() - busy < 0.2:
+                pass  # this thread keeps Python's lock; the main thread leaves the library and waits for the lock
+            (loop if of == "loop" else loader).interrupt()
+        finally:
+            sys.setswitchinterval(before)
 
-    thread = threading.Thread(target=wait)
-    thread.start()
-    while loader.stats().waits == 0:
-        time.sleep(0.001)
-    sys.setswitchinterval(60)
-    try:
-        busy = time.monotonic()
-        while time.monotonic() - busy < 0.2:
-            pass  # this thread keeps Python's lock, and the other one comes out of the library and waits for it
-        loader.interrupt()
-    finally:
-        sys.setswitchinterval(before)
-    thread.join()
+    other = threading.Thread(target=interrupt)
+    other.start()
+    with pytest.raises(dataline.Interrupted):
+        next(loop)
+    other.join()
+    rescue.cancel()
     source.gate.set()
-    assert isinstance(result[0], dataline.Interrupted)
+    assert next(loop)["data"].tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +269,7 @@ def test_an_interrupt_between_two_looks_for_signals_is_not_lost() -> None:
     ],
 )
 @pytest.mark.parametrize("workers", [0, 1])
-def test_who_waits_for_their_turn_is_told_too(
+def test_an_interrupt_a_cancel_and_a_close_end_the_waits_of_threads_that_share_a_loop(
     tell: Callable[[dataline.Loader], None], error: type[Exception], workers: int
 ) -> None:
     source, loader = gated(num_workers=workers)
@@ -292,11 +286,13 @@ def test_who_waits_for_their_turn_is_told_too(
     for thread in threads:
         thread.start()
     assert source.entered.wait(60)
-    wanted = 2 if workers else 1  # with none, one of them is in the reader
+    wanted = 2 if workers else 1  # without workers one of the threads is in the reader
+    tell(loader)
     deadline = time.monotonic() + 10
     while len(results) < wanted and time.monotonic() < deadline:
         time.sleep(0.01)
-        tell(loader)
+        if tell is dataline.Loader.interrupt:
+            tell(loader)  # the first one may have come before both threads waited
     assert [type(one) for one in results] == [error] * wanted
     source.gate.set()
     for thread in threads:

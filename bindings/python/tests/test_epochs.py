@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -22,35 +23,25 @@ def test_a_for_is_one_epoch_and_its_length_is_known() -> None:
     assert loader.position == (2, 0)
 
 
-def test_after_a_break_the_next_for_is_the_next_epoch() -> None:
-    loader = loader_of(10, batch_size=4)
-    for _ in loader:
-        break
-    assert loader.position == (0, 1)
-    next(iter(loader))
-    assert loader.position == dataline.Position(epoch=1, step=1)
-
-
-def test_after_a_seek_the_next_for_goes_on_there() -> None:
-    loader = loader_of(10, batch_size=4)
-    loader.seek(3, 2)
-    assert epoch_of(loader) == [[8, 9]]
-    assert loader.position.epoch == 4
-    loader.seek(1)
-    assert loader.position == (1, 0)
-    for epoch, step in ((0, 4), (-1, 0), (0, -1)):
-        with pytest.raises(dataline.DataError) as caught:
-            loader.seek(epoch, step)
-        assert caught.value.name == "DL_ERR_OUT_OF_RANGE"
-
-
-def test_after_the_last_epoch_a_for_is_empty_and_next_says_so() -> None:
+def test_after_the_last_epoch_a_for_is_empty_and_next_raises() -> None:
     loader = loader_of(4, batch_size=4, epochs=2)
     assert [epoch_of(loader) for _ in range(3)] == [[[0, 1, 2, 3]], [[0, 1, 2, 3]], []]
+    empty = iter(loader)
+    empty.interrupt()  # there is no wait that it could end
+    assert operator.length_hint(empty) == 0
+    assert list(empty) == []
     with pytest.raises(dataline.EndOfJob) as caught:
         loader.next()
     assert isinstance(caught.value, EOFError)
     assert caught.value.name == "DL_END"
+
+
+def test_a_seek_out_of_range_is_an_error_of_the_data() -> None:
+    loader = loader_of(10, batch_size=4)
+    for epoch, step in ((0, 4), (-1, 0), (0, -1)):
+        with pytest.raises(dataline.DataError) as caught:
+            loader.seek(epoch, step)
+        assert caught.value.name == "DL_ERR_OUT_OF_RANGE"
 
 
 def test_next_gives_none_at_the_end_of_each_epoch() -> None:
@@ -62,17 +53,54 @@ def test_next_gives_none_at_the_end_of_each_epoch() -> None:
     assert sizes == [2, 2, None, 2, 2, None]
 
 
-def test_an_epoch_tells_how_much_is_left() -> None:
+def test_a_loop_has_a_length_hint() -> None:
     loader = loader_of(10, batch_size=4)
-    epoch = iter(loader)
-    assert iter(epoch) is epoch
-    assert operator.length_hint(epoch) == 3
-    next(epoch)
-    assert operator.length_hint(epoch) == 2
-    assert len(list(epoch)) == 2
-    assert operator.length_hint(epoch) == 0
+    loop = iter(loader)
+    assert iter(loop) is loop
+    assert operator.length_hint(loop) == 3
+    next(loop)
+    assert operator.length_hint(loop) == 2
+    assert len(list(loop)) == 2
+    assert operator.length_hint(loop) == 0
     with pytest.raises(StopIteration):
-        next(epoch)
+        next(loop)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [iter, lambda loader: loader.seek(1), lambda loader: [loader.next() for _ in range(3)], dataline.Loader.close],
+)
+def test_the_length_hint_of_a_loop_that_was_ended_is_0(end: Callable[[dataline.Loader], object]) -> None:
+    loader = loader_of(10, batch_size=4)
+    loop = iter(loader)
+    next(loop)
+    end(loader)
+    if loader.closed:
+        with pytest.raises(dataline.WrongStateError, match="closed"):
+            operator.length_hint(loop)
+    else:
+        assert operator.length_hint(loop) == 0
+
+
+def test_a_loop_that_a_newer_one_ended_raises_what_the_library_says() -> None:
+    loader = loader_of(40, batch_size=10)
+    with pytest.raises(dataline.WrongStateError, match="this epoch was ended") as caught:
+        list(zip(loader, loader))
+    assert caught.value.name == "DL_ERR_WRONG_STATE"
+
+
+def test_a_finished_loop_stays_so_after_its_loader_was_closed_and_another_raises() -> None:
+    loader = loader_of(10, batch_size=4)
+    finished = iter(loader)
+    list(finished)
+    other = iter(loader)
+    loader.close()
+    assert operator.length_hint(finished) == 0
+    assert list(finished) == []
+    other.interrupt()
+    for _ in range(2):
+        with pytest.raises(dataline.WrongStateError, match="the loader is closed"):
+            next(other)
 
 
 def test_tqdm_knows_the_total() -> None:

@@ -152,7 +152,7 @@ assert len(taken) == 500
 """)
 
 
-def test_loops_that_begin_at_once_have_a_number_each() -> None:
+def test_loops_that_begin_at_once_are_an_epoch_each_or_raise() -> None:
     run_alone(f"""{AT_ONCE}
 loader = dataline.Loader(dataline.from_arrays({{"x": np.arange(20)}}), batch_size=2)
 together = Together(4)
@@ -164,6 +164,20 @@ for round in range(300):
     together.call(loop, loop, loop, loop)
     assert all(mine == list(range(20)) for mine in found)
     together.call(*[lambda: found.append(next(iter(loader)))] * 4)
+together.end()
+""")
+
+
+def test_a_loop_is_shared_dropped_and_interrupted_at_once_and_its_loader_closed() -> None:
+    run_alone(f"""{AT_ONCE}
+dataset = dataline.from_arrays({{"x": np.arange(40)}})
+together = Together(6)
+for round in range(300):
+    loader = dataline.Loader(dataset, batch_size=2, num_workers=round % 2)
+    loops = [iter(loader)]
+    take = lambda: [list(loop) for loop in loops[:]]
+    together.call(take, take, loops.clear, lambda: [loop.interrupt() for loop in loops[:]],
+                  lambda: loops.append(iter(loader)), loader.close if round % 3 == 0 else take)
 together.end()
 """)
 

@@ -201,6 +201,37 @@ def test_ctrl_c_from_outside_ends_a_program_in_a_wait() -> None:
     process.stdout.close()
 
 
+def test_a_child_that_a_thread_forked_handles_signals_while_it_waits() -> None:
+    python("""
+        import dataline, os, signal, threading, warnings
+        class Source:
+            blocks = False
+            def __len__(self): return 1
+            def __getitem__(self, index):
+                if Source.blocks:
+                    threading.Event().wait()
+                return index
+        dataset = dataline.from_reader(Source())
+        def stop(*_):
+            os._exit(7)
+        def fork():
+            child = os.fork()
+            if child == 0:
+                Source.blocks = True
+                signal.signal(signal.SIGALRM, stop)  # the thread that forked is the main one here
+                signal.setitimer(signal.ITIMER_REAL, 0.05)
+                dataline.Loader(dataset, num_workers=1).next()
+                os._exit(1)
+            statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python's own, of forks beside threads
+        statuses = []
+        thread = threading.Thread(target=fork)
+        thread.start()
+        thread.join()
+        assert statuses == [7], statuses
+    """)
+
+
 def test_it_imports_and_runs_without_numpy() -> None:
     python("""
         import sys

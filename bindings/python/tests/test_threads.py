@@ -14,7 +14,6 @@ import textwrap
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import pytest
@@ -146,56 +145,6 @@ def test_threads_that_read_and_release_the_same_batches_get_all_of_it_or_an_erro
     """)
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_threads_that_share_an_iterator_get_each_batch_of_the_epoch_once(workers: int) -> None:
-    loader = loader_of(2000, batch_size=5, num_workers=workers, shuffle=True, seed=3)
-    for epoch in range(10):
-        shared = iter(loader)
-        together = threading.Barrier(4)
-
-        def take(_: int) -> list[int]:
-            together.wait()
-            return [index for batch in shared for index in batch["x"].tolist()]
-
-        with ThreadPoolExecutor(4) as pool:
-            parts = list(pool.map(take, range(4)))
-        assert sorted(sum(parts, [])) == list(range(2000))
-        assert loader.position == (epoch + 1, 0)  # nobody took of the next
-        assert list(shared) == []
-
-
-def test_a_loop_that_another_one_left_behind_says_so() -> None:
-    loader = loader_of(40, batch_size=10)
-    seen: list[int] = []
-
-    def nested() -> None:
-        for outer in loader:
-            seen.append(int(outer["x"][0]))
-            seen.extend(int(inner["x"][0]) for inner in loader)
-
-    with pytest.raises(dataline.WrongStateError, match="another one began over the same loader"):
-        nested()
-    assert seen == [0, 0, 10, 20, 30]
-    with pytest.raises(dataline.WrongStateError, match="loop was left"):
-        list(zip(loader, loader))
-    first, second = iter(loader), iter(loader)
-    assert len(list(second)) == 4
-    with pytest.raises(dataline.WrongStateError, match="loop was left"):
-        next(first)
-    assert list(second) == []  # its end is no error, however often it is asked
-
-
-def test_the_end_of_the_epoch_is_the_end_of_its_loop_whoever_was_told() -> None:
-    loader = loader_of(40, batch_size=10)
-    seen = []
-    for batch in loader:
-        seen += batch["x"].tolist()
-        while (more := loader.next()) is not None:
-            seen += more["x"].tolist()
-    assert seen == list(range(40))
-    assert loader.position == (1, 0)
-
-
 def test_threads_that_loop_over_one_loader_each_by_themselves_lose_nothing_in_silence() -> None:
     loader = loader_of(4000, batch_size=4, num_workers=1)
     errors: list[Exception] = []
@@ -219,86 +168,101 @@ def test_threads_that_loop_over_one_loader_each_by_themselves_lose_nothing_in_si
     assert sorted(found) == sorted(list(range(4000)) * (3 - len(errors)))
 
 
-def test_a_reader_cannot_loop_over_the_loader_that_asks_it() -> None:
-    class Twisted:
-        def __len__(self) -> int:
-            return 4
+class Calls:
+    """Samples of their own index; before sample `at` something is called, once."""
 
-        def __getitem__(self, index: int) -> int:
-            if loop is not None:
-                next(loop)
-            return index
+    def __init__(self, at: int, act: Callable[[], object]) -> None:
+        self.at, self.act = at, act
+        self.calls = False
 
-    loop: Any = None
-    loader = dataline.Loader(dataline.from_reader(Twisted()), num_workers=0)
-    loop = iter(loader)
-    with pytest.raises(dataline.DataError, match="already") as caught:
-        next(loop)
-    assert isinstance(caught.value.__cause__, dataline.WrongStateError)
+    def __len__(self) -> int:
+        return 6
 
-
-def test_a_thread_that_waits_for_its_turn_can_be_ended() -> None:
-    gate = threading.Event()
-
-    class Slow:
-        def __len__(self) -> int:
-            return 4
-
-        def __getitem__(self, index: int) -> int:
-            assert index == 0 or gate.wait(60)
-            return index
-
-    loader = dataline.Loader(dataline.from_reader(Slow()), batch_size=2, num_workers=1)
-    loop = iter(loader)
-    ended: list[BaseException] = []
-
-    def take() -> None:
-        try:
-            next(loop)
-        except dataline.Error as error:
-            ended.append(error)
-
-    threads = [threading.Thread(target=take) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    loader.close()
-    gate.set()
-    for thread in threads:
-        thread.join(60)
-    assert [type(error) for error in ended] == [dataline.WrongStateError] * 3
+    def __getitem__(self, index: int) -> int:
+        if index == self.at and self.calls:
+            self.calls = False
+            self.act()
+        return index
 
 
-def test_a_thread_that_waits_for_its_turn_sees_signals_and_goes_on_after_them() -> None:
-    gate, inside = threading.Event(), threading.Event()
+def loop_over(source: Calls) -> dataline.Epoch:
+    loader = dataline.Loader(dataline.from_reader(source), batch_size=2, num_workers=0)
+    source.calls = True
+    return iter(loader)
 
-    class Slow:
-        def __len__(self) -> int:
-            return 4
 
-        def __getitem__(self, index: int) -> int:
-            if index == 1:
-                inside.set()
-                assert gate.wait(60)
-            return index
-
-    def stop(*_: object) -> None:
-        raise InterruptedError("enough")
-
-    loop = iter(dataline.Loader(dataline.from_reader(Slow()), batch_size=2, num_workers=0))
-    taken: list[list[int]] = []
-    taker = threading.Thread(target=lambda: taken.append(next(loop)["data"].tolist()))
-    before = signal.signal(signal.SIGALRM, stop)
+@pytest.mark.parametrize("by", ["a reader", "a signal handler", "the reader of a loader that the reader uses"])
+def test_python_code_cannot_take_a_batch_of_the_loader_whose_batch_its_thread_takes(by: str) -> None:
+    inner = loop_over(Calls(0, lambda: next(loop)))
+    acts: dict[str, Callable[[], object]] = {
+        "a reader": lambda: next(loop),
+        "a signal handler": lambda: signal.raise_signal(signal.SIGALRM),
+        "the reader of a loader that the reader uses": lambda: next(inner),
+    }
+    loop = loop_over(Calls(3, acts[by]))
+    assert next(loop)["data"].tolist() == [0, 1]
+    before = signal.signal(signal.SIGALRM, lambda *_: next(loop))
     try:
-        taker.start()
-        assert inside.wait(60)
-        signal.setitimer(signal.ITIMER_REAL, 0.02)
-        with pytest.raises(InterruptedError):
+        with pytest.raises(dataline.DataError, match="taking a batch of the loader already") as caught:
             next(loop)
     finally:
         signal.signal(signal.SIGALRM, before)
-    gate.set()
-    taker.join()
-    assert taken + [batch["data"].tolist() for batch in loop] == [[0, 1], [2, 3]]
+    cause = caught.value.__cause__
+    if by.startswith("the reader"):
+        assert isinstance(cause, dataline.DataError)
+        cause = cause.__cause__
+    assert isinstance(cause, dataline.WrongStateError)
+    assert next(loop)["data"].tolist() == [2]
+    assert next(loop)["data"].tolist() == [4, 5]
+
+
+def test_a_reader_may_take_batches_of_another_loader() -> None:
+    inner = loop_over(Calls(0, lambda: None))
+    taken: list[list[int]] = []
+    loop = loop_over(Calls(3, lambda: taken.append(next(inner)["data"].tolist())))
+    assert [batch["data"].tolist() for batch in loop] == [[0, 1], [2, 3], [4, 5]]
+    assert taken == [[0, 1]]
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_an_exception_of_the_program_that_leaves_a_reader_costs_no_batch(kind: type[BaseException]) -> None:
+    inner = loop_over(Calls(0, lambda: None))
+
+    def act() -> None:
+        next(inner)  # which is over when the exception comes
+        raise kind
+
+    source = Calls(3, act)
+    loader = dataline.Loader(dataline.from_reader(source), batch_size=2, num_workers=0)
+    source.calls = True
+    loop = iter(loader)
+    assert next(loop)["data"].tolist() == [0, 1]
+    with pytest.raises(kind):
+        next(loop)
+    assert loader.position == (0, 1)
+    assert [batch["data"].tolist() for batch in loop] == [[2, 3], [4, 5]]
+    assert loader.bad_samples() == []
+
+
+def test_a_signal_handler_may_take_a_batch_of_the_loop_whose_wait_it_interrupts() -> None:
+    gate = threading.Event()
+    source = Calls(0, lambda: gate.wait(60))
+    dataset = dataline.from_reader(source)
+    source.calls = True
+    loop = iter(dataline.Loader(dataset, batch_size=2, num_workers=1))
+    taken: list[list[int]] = []
+
+    def take(*_: object) -> None:
+        gate.set()
+        taken.append(next(loop)["data"].tolist())
+
+    before = signal.signal(signal.SIGALRM, take)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        taken.append(next(loop)["data"].tolist())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert taken + [batch["data"].tolist() for batch in loop] == [[0, 1], [2, 3], [4, 5]]
 
 
 def test_a_child_of_a_process_whose_threads_loop_hears_that_the_loader_is_not_its_own() -> None:

@@ -147,10 +147,10 @@ def test_a_nested_loop_raises() -> None:
     def nested() -> int:
         return sum(1 for _ in loader for _ in loader)
 
-    with pytest.raises(dataline.WrongStateError, match="another one began"):
+    with pytest.raises(dataline.WrongStateError, match="this epoch was ended"):
         nested()
     loader.timeout = 60
-    with pytest.raises(dataline.WrongStateError, match="another one began"):
+    with pytest.raises(dataline.WrongStateError, match="this epoch was ended"):
         nested()
 
 

@@ -45,7 +45,7 @@ dl_status in_python(python_call call, void* context, void* about, dl_error* erro
 }
 
 dl_status callback_failed(dl_error* error, int32_t* wrong_argument) {
-  if (reader_keeps_interruption()) return DL_CANCELLED;
+  if (caller_keeps_exception()) return DL_CANCELLED;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);

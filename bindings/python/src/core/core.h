@@ -58,15 +58,8 @@ typedef struct {
 
 typedef struct Loader {
   PyObject_HEAD Handle handle; /* a dl_loader, once it is made */
-  bool in_caller;              /* num_workers=0: the loading is done by who asks */
-  _Atomic int64_t
-      interrupts; /* how many, and cancels: for waits that are not in the library when they come */
-  _Atomic int64_t cancels;
-  PyThread_type_lock loop_lock;      /* epoch.c: held while a loop begins or takes a batch */
-  _Atomic unsigned long loop_thread; /* who holds it; 0: nobody */
-  _Atomic int64_t loop;              /* how many loops began; the last one is going on */
-  _Atomic int64_t ended;             /* the last loop whose end was told, by a loop or by `next` */
-  PyObject* pieces; /* that the last trace was written to; NULL: none. Under the lock of handles */
+  bool in_caller;              /* num_workers=0: the thread that takes a batch loads it */
+  PyObject* pieces;            /* that the last trace was written to; NULL: none. Under the lock of handles */
   struct Loader *before, *after; /* all that were made, for the end of the interpreter */
 } Loader;
 
@@ -120,6 +113,7 @@ void mailbox_empty(void); /* does what is due; called after all that may have gi
 
 /* ---- interpreter.c: threads of the library that call Python ---- */
 
+void interpreter_begin(void); /* once, at import */
 bool interpreter_open(void);
 /* True: it does not end before interpreter_let_go, which comes soon and after nothing that waits. */
 bool interpreter_hold(void);
@@ -132,6 +126,8 @@ void interpreter_close(int64_t deadline_ns);
 void interpreter_after_fork(void); /* in the child */
 /* What a thread does that the interpreter ends in a callback: it sleeps. */
 void thread_is_ended(void* unused);
+/* Whether this thread is Python's main one, which runs the handlers of signals, or might be. */
+bool thread_may_handle_signals(void);
 int64_t monotonic_ns(void);
 
 /* ---- stream.c: a stream is a handle, never 0 ---- */
@@ -196,13 +192,18 @@ PyObject* dataset_image_info(Dataset* self, PyObject* arguments);
 PyObject* dataset_read(Dataset* self, PyObject* arguments);
 PyObject* dataset_about(Dataset* self, PyObject* none);
 PyObject* dataset_identity(Dataset* self, PyObject* none);
-/* This thread starts or stops loading by itself. Meanwhile exceptions of a reader that are not data failures
- * (KeyboardInterrupt, SystemExit) are kept, and raised again by reader_interrupted. In a worker they have no recipient. */
-void reader_in_caller(bool begins);
-bool reader_interrupted(void);
-/* The exception that is set is such a one, and is kept. */
-bool reader_keeps_interruption(void);
-void loaders_close_all(void);  /* loader_life.c */
-void loaders_after_fork(void); /* in the child */
+void loaders_close_all(void); /* loader_life.c */
+
+/* ---- caller.c: calls of the library that may run Python code on this thread ---- */
+
+void caller_enter(const void* object); /* before such a call on `object` */
+void caller_leave(void);               /* after it */
+bool caller_is_in(const void* object); /* whether this thread is between the two */
+/* Keeps the exception that is set if it is the caller's: not a failure of data (KeyboardInterrupt, SystemExit), and not in
+ * a worker, where it has no recipient. The library then returns as soon as it can. */
+bool caller_keeps_exception(void);
+bool caller_has_exception(void);
+/* Once the library has returned: sets the exception that was kept. False: there was none. */
+bool caller_raises(void);
 
 #endif

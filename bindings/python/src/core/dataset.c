@@ -36,10 +36,10 @@ static PyObject* dataset_open(Dataset* self, PyObject* arguments) {
   dl_dataset* made = NULL;
   dl_status status;
   NEW_ERROR(error);
-  reader_in_caller(true);
+  caller_enter(self);
   Py_BEGIN_ALLOW_THREADS status = dl_dataset_open(uri, options->handle, &made, &error);
-  Py_END_ALLOW_THREADS reader_in_caller(false);
-  if (!reader_interrupted()) return dataset_opened(self, made, status, &error);
+  Py_END_ALLOW_THREADS caller_leave();
+  if (!caller_raises()) return dataset_opened(self, made, status, &error);
   handle_destroy(&kDataset, made);
   return NULL;
 }

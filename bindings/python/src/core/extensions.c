@@ -76,7 +76,7 @@ static dl_status sniff_locked(PyObject* functions, void* about, dl_error* error)
   long sure = result == NULL ? 0 : PyLong_AsLong(result);
   Py_XDECREF(result);
   if (PyErr_Occurred()) {
-    if (!reader_keeps_interruption()) PyErr_WriteUnraisable(function);
+    if (!caller_keeps_exception()) PyErr_WriteUnraisable(function);
     sure = 0;
   }
   file->sure = sure < 0 ? 0 : sure > DL_SNIFF_CERTAIN ? DL_SNIFF_CERTAIN : (int32_t)sure;

@@ -13,9 +13,24 @@
 #include <unistd.h>
 
 static atomic_bool is_open = true;
+static atomic_ulong main_thread = 0; /* 0: not known yet */
 static atomic_int asking = 0;
 static atomic_int inside = 0;        /* calls into Python in progress, of all threads */
 static _Thread_local int inside_own; /* those of this thread */
+
+static int note_main_thread(void* unused) {
+  (void)unused;
+  atomic_store(&main_thread, PyThread_get_thread_ident());
+  return 0;
+}
+
+/* Python runs pending calls in its main thread alone. */
+void interpreter_begin(void) { (void)Py_AddPendingCall(note_main_thread, NULL); }
+
+bool thread_may_handle_signals(void) {
+  const unsigned long known = atomic_load(&main_thread);
+  return known == 0 || known == PyThread_get_thread_ident();
+}
 
 bool interpreter_open(void) { return atomic_load(&is_open); }
 
@@ -64,6 +79,7 @@ void interpreter_close(int64_t deadline_ns) {
 void interpreter_after_fork(void) {
   atomic_store(&asking, 0); /* the others are not in this process */
   atomic_store(&inside, inside_own);
+  note_main_thread(NULL); /* the thread that forked */
 }
 
 void thread_is_ended(void* unused) {

@@ -4,7 +4,6 @@
 
 static void loader_free(Loader* self) {
   loader_end(self);
-  if (self->loop_lock != NULL) PyThread_free_lock(self->loop_lock);
   Py_XDECREF(self->pieces);
   object_free((PyObject*)self);
 }
@@ -20,24 +19,19 @@ static PyObject* loader_create(Loader* self, PyObject* arguments) {
   dl_loader* made = NULL;
   dl_status status;
   NEW_ERROR(error);
-  reader_in_caller(true); /* an operator's `prepare` */
+  caller_enter(self); /* an operator's `prepare` */
   Py_BEGIN_ALLOW_THREADS status = dl_loader_create(source, options->handle, &made, &error);
-  Py_END_ALLOW_THREADS reader_in_caller(false);
+  Py_END_ALLOW_THREADS caller_leave();
   dataset_leave(dataset);
   mailbox_empty();
-  if (reader_interrupted()) {
+  if (caller_raises()) {
     Py_BEGIN_ALLOW_THREADS dl_loader_destroy(made);
     Py_END_ALLOW_THREADS return NULL;
   }
   if (!check(status, &error)) return NULL;
   dl_stats stats = {.struct_size = sizeof stats};
   bool in_caller = dl_loader_stats(made, &stats, NULL) == DL_OK && stats.num_workers == 0;
-  PyThread_type_lock loop_lock = PyThread_allocate_lock();
-  if (loop_lock == NULL) {
-    dl_loader_destroy(made);
-    return PyErr_NoMemory();
-  }
-  if (!loader_begin(self, made, in_caller, loop_lock)) return NULL;
+  if (!loader_begin(self, made, in_caller)) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -46,10 +40,7 @@ static PyObject* loader_next(Loader* self, PyObject* timeout) {
   int64_t timeout_ns = PyLong_AsLongLong(timeout);
   if (timeout_ns == -1 && PyErr_Occurred()) return NULL;
   dl_status status = DL_OK;
-  const Told told = loader_told(self);
-  if (self->in_caller && !loop_enter(self, told, &timeout_ns)) return NULL;
-  PyObject* batch = loader_next_batch(self, told, timeout_ns, &status);
-  if (self->in_caller) loop_leave(self);
+  PyObject* batch = loader_next_batch(self, NULL, timeout_ns, &status);
   if (batch != NULL || PyErr_Occurred()) return batch;
   if (status == DL_END_OF_EPOCH) Py_RETURN_NONE;
   NEW_ERROR(error);
@@ -114,9 +105,9 @@ static PyMethodDef loader_methods[] = {
      "what was "
      "delivered, never what was loaded ahead."},
     {"load_state", (PyCFunction)loader_load_state, METH_VARARGS,
-     "load_state($self, text, /)\n--\n\nGoes to a saved position. Threads, depth, I/O, memory and transform "
-     "may differ "
-     "from the saving job's; rank and world size too, at an equal global batch.\n\nRaises StateError: "
+     "load_state($self, text, /)\n--\n\nGoes to a saved position and ends the current loop. Threads, depth, "
+     "I/O, memory and transform may differ from the saving job's; rank and world size too, at an equal "
+     "global batch.\n\nRaises StateError: "
      "damaged, or of "
      "another job; it names both values."},
     {"cancel", (PyCFunction)loader_cancel, METH_NOARGS,
@@ -124,9 +115,9 @@ static PyMethodDef loader_methods[] = {
      "thread; "
      "never blocks."},
     {"interrupt", (PyCFunction)loader_interrupt, METH_NOARGS,
-     "interrupt($self, /)\n--\n\nEnds only the waits in progress, with Interrupted; nothing is lost. Any "
-     "thread; never "
-     "blocks."},
+     "interrupt($self, /)\n--\n\nEnds the waits for a batch, of loops and of ``next``, with Interrupted; if "
+     "no thread waits, the next call raises it. A seek or load clears it. No batch is lost. Any thread; "
+     "never blocks."},
     {"fileno", (PyCFunction)loader_fileno, METH_NOARGS,
      "fileno($self, /)\n--\n\nA descriptor that is readable while ``next`` would not wait, so that select, "
      "selectors and "

@@ -9,7 +9,7 @@
 /* loader_life.c */
 
 /* What was made for it, which is taken, whatever it returns. False: an exception is set. */
-bool loader_begin(Loader* self, dl_loader* made, bool in_caller, PyThread_type_lock loop_lock);
+bool loader_begin(Loader* self, dl_loader* made, bool in_caller);
 dl_loader* loader_enter(Loader* self); /* NULL: an exception is set; else loader_leave has to follow */
 void loader_leave(Loader* self);
 PyObject* loader_cancel(Loader* self, PyObject* none);
@@ -32,19 +32,10 @@ void loader_end(Loader* self); /* before its memory goes */
 
 /* loader_next.c */
 
-/* What was told to a loader when a wait began, and ends it when it changes. The library knows of a wait only while a slice of
- * it is there. */
-typedef struct {
-  int64_t interrupts, cancels;
-} Told;
-Told loader_told(Loader* self);
-/* The next batch. NULL with an exception, or with a soft status. */
-PyObject* loader_next_batch(Loader* self, Told told, int64_t timeout_ns, dl_status* status);
+/* The next batch of a loop; `loop` NULL: of the loader. NULL with an exception, or with the status of an end and none. */
+PyObject* loader_next_batch(Loader* self, dl_epoch* loop, int64_t timeout_ns, dl_status* status);
 
 /* epoch.c */
-/* Waits for the lock, and takes what that took from *timeout_ns (< 0: no limit). False: an exception is set. */
-bool loop_enter(Loader* self, Told told, int64_t* timeout_ns);
-void loop_leave(Loader* self);
 PyObject* loader_iterate(Loader* self);
 
 /* loader_about.c */

@@ -25,18 +25,15 @@ static void unlink_loader(Loader* self) {
   self->before = self->after = NULL;
 }
 
-bool loader_begin(Loader* self, dl_loader* made, bool in_caller, PyThread_type_lock loop_lock) {
+bool loader_begin(Loader* self, dl_loader* made, bool in_caller) {
   handles_lock();
   bool fresh = handle_fill(&self->handle, made);
   if (fresh) {
     self->in_caller = in_caller;
-    self->loop_lock = loop_lock;
     link_loader(self);
   }
   handles_unlock();
-  if (fresh) return true;
-  PyThread_free_lock(loop_lock);
-  return handle_refuse(&kLoader, made);
+  return fresh || handle_refuse(&kLoader, made);
 }
 
 dl_loader* loader_enter(Loader* self) { return handle_enter(&self->handle, &kLoader); }
@@ -54,14 +51,12 @@ void loader_leave(Loader* self) {
 
 PyObject* loader_cancel(Loader* self, PyObject* none) {
   (void)none;
-  self->cancels++;
   handle_tell(&self->handle, cancel);
   Py_RETURN_NONE;
 }
 
 PyObject* loader_interrupt(Loader* self, PyObject* none) {
   (void)none;
-  self->interrupts++;
   handle_tell(&self->handle, interrupt);
   Py_RETURN_NONE;
 }
@@ -103,15 +98,5 @@ void loaders_close_all(void) {
     handle_destroy(&kLoader, unused); /* NULL: a daemon thread is in it, which will end with the process */
     if (pieces != NULL) pieces_end(pieces);
     Py_XDECREF(pieces);
-  }
-}
-
-/* Whoever held a loop's lock is not in this process, unless it is the thread that forked. */
-void loaders_after_fork(void) {
-  for (Loader* self = first; self != NULL; self = self->after) {
-    if (self->loop_thread == PyThread_get_thread_ident()) continue;
-    PyThread_type_lock fresh = PyThread_allocate_lock();
-    if (fresh != NULL) self->loop_lock = fresh; /* the old one may be held for ever, and is left behind */
-    self->loop_thread = 0;
   }
 }

@@ -15,7 +15,6 @@ static PyObject* shut_down(PyObject* self, PyObject* none) {
 static PyObject* after_fork(PyObject* self, PyObject* none) {
   (void)self, (void)none;
   interpreter_after_fork();
-  loaders_after_fork();
   Py_RETURN_NONE;
 }
 
@@ -45,6 +44,7 @@ static int execute(PyObject* module) {
                  (int)dl_abi_version(), DL_ABI_VERSION);
     return -1;
   }
+  interpreter_begin();
   loaded = handles_begin() && add_type(module, "Options", &options_spec, &options_type) &&
            add_type(module, "CancelToken", &token_spec, &token_type) &&
            add_type(module, "Loan", &loan_spec, &loan_type) &&

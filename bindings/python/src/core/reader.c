@@ -19,21 +19,6 @@ typedef struct {
   PyObject* kept;                                 /* a list of the loans that cells borrow from; NULL: none */
 } Cells;
 
-/* What left a reader that this thread was in and is no failure of data: KeyboardInterrupt, SystemExit. */
-static _Thread_local struct {
-  PyObject *type, *value, *traceback;
-  bool wanted;
-} interruption;
-
-void reader_in_caller(bool begins) { interruption.wanted = begins; }
-
-bool reader_interrupted(void) {
-  if (interruption.type == NULL) return false;
-  PyErr_Restore(interruption.type, interruption.value, interruption.traceback);
-  interruption.type = interruption.value = interruption.traceback = NULL;
-  return true;
-}
-
 static bool is_cancelled(const dl_reader_request* request) {
   return __atomic_load_n(request->cancelled, __ATOMIC_RELAXED) != 0;
 }
@@ -48,17 +33,8 @@ static void tell(const dl_reader_request* request, int64_t record, PyObject* tex
   Py_XDECREF(bytes);
 }
 
-bool reader_keeps_interruption(void) {
-  if (!interruption.wanted || PyErr_ExceptionMatches(PyExc_Exception)) return false;
-  if (interruption.type == NULL)
-    PyErr_Fetch(&interruption.type, &interruption.value, &interruption.traceback);
-  else
-    PyErr_Clear();
-  return true;
-}
-
 static int32_t failed(const dl_reader_request* request) {
-  if (reader_keeps_interruption()) return 1;
+  if (caller_keeps_exception()) return DL_INTERRUPTED;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
@@ -81,8 +57,8 @@ static bool lend(dl_reader_request* request, PyObject* kept) {
 }
 
 static int32_t read_locked(PyObject* function, dl_reader_request* request) {
-  if (interruption.type != NULL) return 1; /* nothing more, until who asked has heard of it */
-  mailbox_empty();                         /* what the call before this one lent */
+  if (caller_has_exception()) return DL_INTERRUPTED;
+  mailbox_empty(); /* what the call before this one lent */
   allocfunc allocate = (allocfunc)PyType_GetSlot(cells_type, Py_tp_alloc);
   Cells* out = (Cells*)allocate(cells_type, 0);
   PyObject* list = shape_tuple(request->indices, request->record_count, 1);

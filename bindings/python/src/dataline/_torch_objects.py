@@ -42,8 +42,8 @@ class Position(Loader):
     def __init__(self, dataset: Dataset, options: Mapping[str, Any]) -> None:
         super().__init__(dataset, **{**options, "num_workers": 0, "prefetch_depth": 1, "max_leases": 1})
         self._epochs = int(options.get("epochs") or 0)
-        self._resumes = True  # the next loop goes on here, in mid-epoch too
-        self.moves = 0  # seeks and loads: a loop under way goes on where the last one led, as one of the library's does
+        self._resumes = True  # the next loop continues here, in mid-epoch too
+        self.moves = 0  # seeks and loads: each ends the current loop, as it does with the library's batches
 
     def seek(self, epoch: int, step: int = 0) -> None:
         super().seek(epoch, step)
@@ -225,16 +225,12 @@ class Objects:
 
     def take(self, loop: Loop) -> Any:
         with self._lock:
-            if not loop.over and loop.number != self._loops:
-                raise WrongStateError(
-                    "this loop was left when another one began over the same loader: take one loader a loop",
-                    -8,
-                    "DL_ERR_WRONG_STATE",
-                )
-            if not loop.over and loop.moves != self.position.moves:
-                self._begin(loop)
             if loop.over:
                 raise StopIteration
+            if loop.number != self._loops or loop.moves != self.position.moves:
+                raise WrongStateError(
+                    "this epoch was ended: by a newer one, a seek or a loaded state", -8, "DL_ERR_WRONG_STATE"
+                )
             try:
                 made = next(loop.batches)
             except StopIteration:

@@ -141,7 +141,7 @@ class CancelledError(Error):
 
 
 class Interrupted(Error):
-    """``interrupt`` ended the wait; nothing was lost."""
+    """``interrupt`` ended the wait, or came while no thread waited; no batch was lost."""
 
 
 class Timeout(Error, builtins.TimeoutError):

@@ -33,10 +33,10 @@ class Loader(_core.Loader):
     """A job's stream of batches, loaded ahead by threads of the library; owns them, its memory and its position.
 
     ``for batch in loader`` is one epoch and ``len(loader)`` its batches; after a ``break`` the next ``for`` starts the next
-    epoch, after ``seek`` or ``load_state`` it goes on there. There is one position, so a loop ends the one before: that
-    raises WrongStateError when it asks for more. ``next`` may be called from several threads, each gets another batch; to
-    divide an epoch, share one iterator between threads: each batch goes to one of them, and all see the end. Ctrl-C is
-    seen while waiting, and the loader can be used after it. Waiting never holds the interpreter's lock.
+    epoch, after ``seek`` or ``load_state`` it continues there. There is one position, so a newer loop, a seek or a loaded
+    state ends the current loop: its next step raises WrongStateError. Several threads may call ``next``; each gets another
+    batch. To divide an epoch, share one iterator between threads: each batch goes to one of them, and all see the end.
+    Ctrl-C is seen while waiting, and the loader can be used after it. Waiting never holds the interpreter's lock.
     In a forked child every call raises ForkedError.
 
     ``dataset`` is a Dataset, or what ``open`` takes. Options are keyword arguments, None leaves a default; arrays
@@ -77,7 +77,7 @@ class Loader(_core.Loader):
 
         Raises EndOfJob after the last of ``epochs`` epochs, Timeout, DataError for bad samples (once a step, with
         ``on_error="raise"``; the next call gives the step's good samples; what a reader raised is its ``__cause__``),
-        CancelledError, Interrupted.
+        CancelledError, Interrupted, WrongStateError (with ``num_workers=0``, in a reader that this loader calls).
         """
         return self._next(-1 if timeout is None else nanoseconds(timeout))
 
@@ -87,7 +87,8 @@ class Loader(_core.Loader):
         return Position(*self._position())
 
     def seek(self, epoch: int, step: int = 0) -> None:
-        """Goes to a step of an epoch. Ends a cancel. Batches that are held stay as they are.
+        """Goes to a step of an epoch and ends the current loop. Clears a cancel and an interrupt. Batches that are held stay
+        as they are.
 
         Raises DataError (out of range) with the limits.
         """
