@@ -119,7 +119,7 @@ TEST_P(LoaderReader, LentRowsAreConvertedBeforeTheyGoBack) {
 
 TEST_P(LoaderReader, LentRowsGoBackOnceWhenALoaderIsLeftInTheMiddle) {
   reader_.read = [this](dl_reader_request* request) {
-    const int32_t status = request->indices[0] % 3 == 0 ? 5 : 0;
+    const int32_t status = request->indices[0] % 3 == 0 ? 7 : 0;
     reader_.lend_numbers(request);
     return status;
   };
