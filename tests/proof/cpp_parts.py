@@ -102,7 +102,7 @@ FOLDERS = {folder.name: folder for folder in (
                                                     "data:mnist", "data:text", "data:imagenet-sample", "bench/peers")),
     Folder("cpp", reads=PROGRAM + CPP + FAKE + TEMPORARY + ("tests/extensions",), without=("headers",)),
     Folder("languages", reads=PROGRAM + CPP + ("examples", "tests/cpp", "tests/extensions"),
-           targets=("dataline_cli", "example_chain", "example_chain_cpp", "cpp_reader")),
+           targets=("dataline_cli", "example_chain", "example_chain_cpp", "cpp_reader", "loops_c", "loops_cpp")),
     Folder("extensions", reads=("plugins/parquet/*.h",)),
     Folder("metrics", reads=PROGRAM + ("docs/observability",)),
     Folder("kept", path="capi/kept", reads=TEMPORARY + ("tests/capi", "tests/extensions", "tests/source/*.h", "capi/api.json", "capi/abi")),

@@ -87,6 +87,7 @@ PARTS = (
     long_only("interleave/long", "bash", "-c",
               'build/interleave/tests/interleave_loader --schedules 20000000 --seed "$(date +%s)00000" --jobs "$(nproc)"', steps=("interleave",),
               results="interleave.txt"),
+    long_only("flaky", "tests/flaky.sh", "--minutes", "120"),
     long_only("mutants", "bash", "-c", 'tests/mutants/run.sh --results "tests/results/$(date +%F)-mutants"'),
     long_only("fuzz", "bash", "-c", 'tests/fuzz/run.sh "${DATALINE_FUZZ_SECONDS:-900}"'),
 )
