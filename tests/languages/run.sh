@@ -59,6 +59,7 @@ loops_go() {
   . bindings/go/toolchain.sh && use_go || return 1
   (cd bindings/go && CGO_ENABLED=0 go build -o "$work/loops_go" "$root/tests/languages/loops/loops.go" >&2) && echo "$work/loops_go"
 }
+loops_python() { echo "${DATALINE_PYTHON_VENV:-$root/build/python/venv}/bin/python tests/languages/loops/loops.py"; }
 
 # reader_NAME prints the program that tests what reads records in that language (grown_cells_test.py).
 reader_rust() {
@@ -80,9 +81,6 @@ reader_julia() {
 reader_python() {
   echo "${DATALINE_PYTHON_VENV:-$root/build/python/venv}/bin/python -m pytest -q -p no:cacheprovider bindings/python/tests/test_readers.py"
 }
-
-# loops_NAME builds that language's driver of loops.json where it has to be built, and prints its command (loops_test.py).
-loops_python() { echo "${DATALINE_PYTHON_VENV:-$root/build/python/venv}/bin/python tests/languages/loops/loops.py"; }
 
 commands=()
 for language in c rust go julia python cpp; do
