@@ -12,14 +12,15 @@ static dl_status take(dl_loader* loader, dl_epoch* loop, int64_t timeout_ns, dl_
 
 /* The thread that runs signal handlers waits in slices, because the library does not notice signals; other threads wait in one
  * call. An interrupt between two slices ends the next one, unless another thread waits at that moment: then it ends only the
- * other thread's wait. False: an exception is set. */
+ * other thread's wait. An exception of a reader in this thread is kept for the next call if there is a batch all the same, of
+ * another thread's work. False: an exception is set. */
 static bool wait_for_batch(dl_loader* loader, dl_epoch* loop, int64_t timeout_ns, dl_batch** batch,
                            dl_status* status, dl_error* error) {
   const bool looks = thread_may_handle_signals();
   for (int64_t left = timeout_ns;;) {
     int64_t slice = looks && (left < 0 || left > kSliceNs) ? kSliceNs : left;
     Py_BEGIN_ALLOW_THREADS* status = take(loader, loop, slice, batch, error);
-    Py_END_ALLOW_THREADS if (caller_raises()) return false;
+    Py_END_ALLOW_THREADS if (*status != DL_OK && caller_raises()) return false;
     if (left >= 0) left -= slice;
     if (*status != DL_TIMEOUT || left == 0) return true;
     if (PyErr_CheckSignals() != 0) return false;
@@ -44,7 +45,9 @@ PyObject* loader_next_batch(Loader* self, dl_epoch* loop, int64_t timeout_ns, dl
   dl_loader* loader = loader_enter(self);
   if (loader == NULL) return NULL;
   bool returned = false;
-  if (caller_is_in(self)) {
+  if (caller_raises()) {
+    /* kept by the call before this one */
+  } else if (caller_is_in(self)) {
     raise_local(DL_ERR_WRONG_STATE,
                 "this thread is taking a batch of the loader already: a reader with num_workers=0, or a "
                 "signal handler inside it, cannot take another");
@@ -60,7 +63,6 @@ PyObject* loader_next_batch(Loader* self, dl_epoch* loop, int64_t timeout_ns, dl
   }
   const bool closed = self->handle.closed;
   loader_leave(self);
-  if (!returned) dl_batch_release(batch); /* of another thread's work, when the exception ended this one's */
   mailbox_empty();
   if (!returned) return NULL;
   if (*status == DL_OK) return batch_own(batch);
