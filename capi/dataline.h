@@ -704,8 +704,9 @@ DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_op
 
 /* The next batch, in order. timeout_ns: < 0 waits without limit, 0 polls. dl_batch_release returns the batch's slot.
  * DL_END_OF_EPOCH ends each epoch once; DL_END follows the last. With num_workers=0 the call does the work itself,
- * whatever the timeout; otherwise a call that would wait fills rows too, in pieces of at most about 50 us, but never
- * calls the host's reader and never with timeout 0. Threading: any thread; each call gets a different batch.
+ * whatever the timeout; while another thread does the work, the call waits for that as for a worker. With workers a call
+ * that would wait fills rows too, in pieces of at most about 50 us, but never calls the host's reader and never with
+ * timeout 0. Threading: any thread; each call gets a different batch.
  * Errors: DL_ERR_BAD_SAMPLE (once per step, the position stays; the next call delivers the step's good samples),
  * DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_FORKED, and with device=cuda DL_ERR_DEVICE_LOST,
  * then on every call, even for batches loaded before, and DL_ERR_WRONG_STATE (dl_batch_wait says of CUDA graphs when).
@@ -729,6 +730,10 @@ DL_API DL_MUST_CHECK dl_status dl_loader_work(dl_loader* loader, int64_t budget_
  * or load, else the next one from step 0. It ends the loop before it. *out is released by dl_epoch_release. Since 0.3.
  * DL_END after the last epoch; DL_CANCELLED. Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY; the loop before it then continues. */
 DL_API DL_MUST_CHECK dl_status dl_loader_epoch(dl_loader* loader, dl_epoch** out, dl_error* error);
+/* A handle without an epoch, for a caller whose waits end alone: dl_epoch_next on it is dl_loader_next, also with DL_END, and
+ * dl_epoch_interrupt ends no other caller's wait. It ends no loop, and nothing ends it but the end of the loader (DL_CANCELLED).
+ * Cheap: one for each wait will do. *out is released by dl_epoch_release. Since 0.3. Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY. */
+DL_API DL_MUST_CHECK dl_status dl_loader_stream(dl_loader* loader, dl_epoch** out, dl_error* error);
 /* As dl_loader_next, for one loop. Several threads may share it: each batch goes to one of them.
  *
  * DL_END_OF_EPOCH when the epoch is over. The first one moves the position to (epoch + 1, 0); every other caller that waits

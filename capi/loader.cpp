@@ -53,6 +53,20 @@ dl_status dl_loader_epoch(dl_loader* loader, dl_epoch** out, dl_error* error) {
   });
 }
 
+dl_status dl_loader_stream(dl_loader* loader, dl_epoch** out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(out);
+    *out = nullptr;
+    DL_REQUIRE(loader);
+    if (loader->core->forked()) return Loader::forked_error();
+    auto handle = std::make_unique<dl_epoch>();
+    handle->loop = std::make_shared<EpochLoop>();  // never the loader's current one, so nothing ends it
+    handle->loader = loader->core;
+    *out = handle.release();
+    return Status::ok();
+  });
+}
+
 dl_status dl_epoch_next(dl_epoch* epoch, int64_t timeout_ns, dl_batch** out, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(out);

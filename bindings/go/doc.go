@@ -20,8 +20,9 @@
 // dataline_static and cgo the static library is linked instead.
 //
 // Compare errors with the codes of this package by errors.Is (ErrNotFound, ErrCorrupt, ...); *Error has the details.
-// Closing twice is fine; use after Close returns ErrClosed. Datasets, loaders, writers and tokens that were not closed are closed
-// some time after the garbage collector finds them unreachable, which is only a safety net; a batch without Release is reported.
+// Closing twice is fine; use after Close returns ErrClosed. Datasets, loaders, shared epochs, writers and tokens that were not
+// closed are closed some time after the garbage collector finds them unreachable, which is only a safety net; a batch without
+// Release is reported.
 //
 // A Go program cannot fork without exec, so no loader runs in a forked child; child programs (os/exec) inherit nothing of
 // it.

@@ -4,13 +4,6 @@ package dataline
 
 import "github.com/dataline/dataline/bindings/go/internal/abi"
 
-// WaitInPoller makes each Next whose context can be done wait in Go's poller from the start; the result ends that.
-func WaitInPoller() func() {
-	before := shortWait
-	shortWait = 0
-	return func() { shortWait = before }
-}
-
 // SeekAfter is Seek, with a function that is called after the seek has entered the loader.
 func (l *Loader) SeekAfter(before func(), epoch, step int64) error {
 	return l.move(func(raw abi.Handle, e *abi.Error) int32 {

@@ -17,7 +17,6 @@ type Loader struct {
 	fields  []Field
 	steps   int
 	cleanup runtime.Cleanup
-	waits   waits
 	tracing *tracing
 	lost    *forgotten
 }
@@ -164,7 +163,6 @@ func (l *Loader) Cancel() {
 func (l *Loader) Interrupt() {
 	_ = l.use(func(raw abi.Handle, _ *abi.Error) int32 {
 		abi.LoaderInterrupt(raw)
-		l.waits.interrupt()
 		return 0
 	})
 }

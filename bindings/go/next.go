@@ -17,10 +17,6 @@ const (
 	statusInterrupted = int32(ErrInterrupted)
 )
 
-// shortWait (0 in some tests) is how long a Next whose context can be done waits in the library, which fills rows meanwhile and measures the
-// wait. A longer wait continues in Go's poller, where the context ends it.
-var shortWait = time.Millisecond
-
 // Next returns the next batch, in order; the caller releases it. A context that is done ends the wait with the context's
 // error, and only waits with that context; no batch is lost. With num_workers=0 the call does the work itself, whatever the
 // context.
@@ -36,11 +32,28 @@ func (l *Loader) Next(ctx context.Context) (*Batch, error) {
 		if ctx.Done() == nil {
 			return f.Next(l.handle.pointer, -1), nil
 		}
-		if status := f.Next(l.handle.pointer, shortWait.Nanoseconds()); status != statusTimeout {
+		// Most batches are ready: then there is no need to watch the context.
+		if status := f.Next(l.handle.pointer, 0); status != statusTimeout {
 			return status, nil
 		}
 		return l.wait(ctx, f)
 	})
+}
+
+// wait waits for a batch through a handle of its own, which the context interrupts; the result is Frame.Next's.
+func (l *Loader) wait(ctx context.Context, f *abi.Frame) (int32, error) {
+	raw := new(abi.Handle)
+	if status := abi.LoaderStream(l.handle.pointer, raw, &f.Error); status != statusOK {
+		return status, nil
+	}
+	h := newHandle(*raw, abi.EpochRelease, nil)
+	defer h.close()
+	defer context.AfterFunc(ctx, func() { h.do(abi.EpochInterrupt) })()
+	status := f.NextOf(h.pointer, -1)
+	if status == statusInterrupted {
+		return status, ctx.Err()
+	}
+	return status, nil
 }
 
 // Poll is Next that does not wait: ErrTimeout when the batch is not ready.

@@ -13,14 +13,10 @@ import (
 	"github.com/dataline/dataline/bindings/go"
 )
 
-// inEachPlace runs a test with waits that begin in the library, and with waits in Go's poller, with and without workers.
-func inEachPlace(t *testing.T, run func(t *testing.T, workers int)) {
+// withAndWithoutWorkers runs a test twice.
+func withAndWithoutWorkers(t *testing.T, run func(t *testing.T, workers int)) {
 	for _, workers := range []int{0, 2} {
 		t.Run([]string{"alone", "", "workers"}[workers], func(t *testing.T) { run(t, workers) })
-	}
-	defer dataline.WaitInPoller()()
-	for _, workers := range []int{0, 2} {
-		t.Run([]string{"alone in the poller", "", "workers in the poller"}[workers], func(t *testing.T) { run(t, workers) })
 	}
 }
 
@@ -43,7 +39,7 @@ func endOne(t *testing.T, l *dataline.Loader) {
 }
 
 func TestAContextEndsOnlyItsOwnWaits(t *testing.T) {
-	inEachPlace(t, func(t *testing.T, workers int) {
+	withAndWithoutWorkers(t, func(t *testing.T, workers int) {
 		l, held := leased(t, workers)
 		other, _ := cancellable(t)
 		others := []chan error{waiting(l, background), waiting(l, other)}
@@ -61,7 +57,7 @@ func TestAContextEndsOnlyItsOwnWaits(t *testing.T) {
 }
 
 func TestGoroutinesWithContextsOfTheirOwnGetDifferentBatches(t *testing.T) {
-	inEachPlace(t, func(t *testing.T, workers int) {
+	withAndWithoutWorkers(t, func(t *testing.T, workers int) {
 		const samples = 300
 		l := loaderOf(t, numbers(t, samples), dataline.With{
 			"batch_size": 1, "num_workers": workers, "max_leases": 1, "lease_overflow": "wait", "epochs": 1})
@@ -93,7 +89,7 @@ func TestGoroutinesWithContextsOfTheirOwnGetDifferentBatches(t *testing.T) {
 }
 
 func TestANextThatWaitsGetsTheBatchAtAPlaceThatWasSought(t *testing.T) {
-	inEachPlace(t, func(t *testing.T, workers int) {
+	withAndWithoutWorkers(t, func(t *testing.T, workers int) {
 		l, held := leased(t, workers)
 		ctx, _ := cancellable(t)
 		taken := make(chan []int64)
@@ -114,7 +110,7 @@ func TestANextThatWaitsGetsTheBatchAtAPlaceThatWasSought(t *testing.T) {
 }
 
 func TestCancelAndCloseEndAllWaitsWhateverTheirContexts(t *testing.T) {
-	inEachPlace(t, func(t *testing.T, workers int) {
+	withAndWithoutWorkers(t, func(t *testing.T, workers int) {
 		l, held := leased(t, workers)
 		defer held.Release()
 		wait := func() (ended []chan error) {
@@ -139,7 +135,7 @@ func TestCancelAndCloseEndAllWaitsWhateverTheirContexts(t *testing.T) {
 }
 
 func TestInterruptEndsOneWaitOfNextOrTheNextCall(t *testing.T) {
-	inEachPlace(t, func(t *testing.T, workers int) {
+	withAndWithoutWorkers(t, func(t *testing.T, workers int) {
 		l, held := leased(t, workers)
 		for range 10 {
 			ctx, _ := cancellable(t)
@@ -213,7 +209,6 @@ func (c *lateContext) Value(any) any { return nil } // as that of watchedContext
 
 // A seek clears the cancel of Close while one call is about to wait.
 func TestASeekThatClearsACancelDoesNotUndoClose(t *testing.T) {
-	defer dataline.WaitInPoller()()
 	l, held := leased(t, 1)
 	defer held.Release()
 	inner, _ := cancellable(t)
@@ -266,7 +261,6 @@ func TestNothingWatchesAContextAfterItsLoopOrWait(t *testing.T) {
 			check(t, must[*dataline.SharedEpoch](t)(l.SharedEpoch(ctx)).Close())
 		},
 		"wait": func(t *testing.T, l *dataline.Loader, ctx context.Context) {
-			defer dataline.WaitInPoller()()
 			held := must[*dataline.Batch](t)(l.Next(ctx))
 			ended := waiting(l, ctx)
 			l.Interrupt()

@@ -21,8 +21,7 @@ type Stats struct {
 	Padded     int64 // rows added by last_batch=pad
 	Replaced   int64 // rows in which another sample stands in
 	Bad        int64 // distinct bad samples seen
-	// Wait is how long callers waited in Next and loops; 0 with num_workers=0. If the context of Next can be done, the first
-	// millisecond of its wait counts.
+	// Wait is how long callers waited in Next and loops; 0 with num_workers=0.
 	Wait  time.Duration
 	Waits int64 // calls of Next, and iterations, that had to wait
 	// WorkerCPU is the CPU time of worker threads; 0 with num_workers=0.

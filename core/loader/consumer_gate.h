@@ -37,6 +37,8 @@ class ConsumerGate {
   void interrupt(Interrupts& of) noexcept {
     of.raise();
     wake();
+    // The next call returns it, so it would not wait.
+    if (has_handle_.load() && interrupts_.pending()) event_->raise();
   }
   Interrupts& interrupts() { return interrupts_; }  // of all consumers
 

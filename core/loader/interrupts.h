@@ -28,6 +28,8 @@ class Interrupts {
     return false;
   }
 
+  bool pending() const { return (word_.load() & kPending) != 0; }
+
   // One wait of one call. Null: of none.
   class Wait {
    public:

@@ -167,7 +167,8 @@ class Loader final : public BatchOwner,
   Status no_batch_due(EpochLoop* loop) DL_REQUIRES(mutex_);
   bool ready_now(Slot& slot) DL_REQUIRES(mutex_);
   bool open_head() DL_REQUIRES(mutex_);
-  bool wait_for(const WorkerPool::Change& change, int64_t deadline_ns, EpochLoop* loop) DL_REQUIRES(mutex_);
+  bool wait_for(const WorkerPool::Change& change, int64_t deadline_ns, EpochLoop* loop, bool* worked)
+      DL_REQUIRES(mutex_);
   Delivered deliver(Slot& slot, Batch** out, const EpochLoop* loop) DL_REQUIRES(mutex_);
   Status report_failed(Slot& slot) DL_REQUIRES(mutex_);
   Status report_bad_rows(Slot& slot) DL_REQUIRES(mutex_);

@@ -18,7 +18,7 @@ Status Loader::take_next(int64_t timeout_ns, Batch** out, EpochLoop* loop, Metri
   const bool alone = pool_->empty();
   ThreadLock lock(mutex_);
   int64_t deadline_ns = 0;  // not read from the clock until there is something to wait for
-  bool waited = false;
+  bool waited = false, worked = false;
   for (;;) {
     WorkerPool::Change change{.events = gate_.events()};  // before anything is looked at
     if (Status status = no_batch_due(loop); !status.is_ok()) return status;
@@ -45,19 +45,16 @@ Status Loader::take_next(int64_t timeout_ns, Batch** out, EpochLoop* loop, Metri
     }
     change.head = window_->head();
     change.slot = window_->head_slot();
-    if (alone && !change.for_lease) {
-      // Which does the work itself, whatever the time-out.
-      if (!wait_for(change, kForever, loop)) return {Code::kInterrupted, ""};
-      continue;
-    }
-    if (timeout_ns == 0) return {Code::kTimeout, ""};
+    // Without workers this consumer does the work whatever the time-out is, unless another one does it.
+    change.work_to_end = alone && !change.for_lease;
+    if (timeout_ns == 0 && !change.work_to_end) return {Code::kTimeout, ""};
     if (deadline_ns == 0) {
       deadline_ns = deadline_after(timeout_ns);
-    } else if (deadline_ns != kForever && monotonic_ns() >= deadline_ns) {
+    } else if (!worked && deadline_ns != kForever && monotonic_ns() >= deadline_ns) {
       return {Code::kTimeout, ""};
     }
-    if (!wait_for(change, deadline_ns, loop)) return {Code::kInterrupted, ""};
-    waited = true;
+    if (!wait_for(change, deadline_ns, loop, &worked)) return {Code::kInterrupted, ""};
+    waited = waited || !change.work_to_end;
   }
 }
 
@@ -70,7 +67,10 @@ Status Loader::work(int64_t budget_ns) {
   for (bool worked = false;; worked = true) {
     WorkerPool::Change change{.events = gate_.events()};
     if (Status status = obstacle(); !status.is_ok()) return status;
-    if (gate_.interrupts().take_pending()) return {Code::kInterrupted, ""};
+    if (gate_.interrupts().take_pending()) {
+      update_handle();
+      return {Code::kInterrupted, ""};
+    }
     if (ended() || position_.step >= steps_.count()) return Status::ok();
     Slot* slot = window_->head_slot();
     if (slot != nullptr && ready_now(*slot)) return Status::ok();
@@ -79,7 +79,7 @@ Status Loader::work(int64_t budget_ns) {
     if (slot == nullptr) static_cast<void>(open_head());
     change.head = window_->head();
     change.slot = window_->head_slot();
-    if (!wait_for(change, deadline_ns, nullptr)) return {Code::kInterrupted, ""};
+    if (!wait_for(change, deadline_ns, nullptr, nullptr)) return {Code::kInterrupted, ""};
   }
 }
 
@@ -109,7 +109,10 @@ Status Loader::no_batch_due(EpochLoop* loop) {
   }
   Status status = obstacle();
   if (!status.is_ok()) return status;
-  if (gate_.interrupts().take_pending()) return {Code::kInterrupted, ""};
+  if (gate_.interrupts().take_pending()) {
+    update_handle();
+    return {Code::kInterrupted, ""};
+  }
   if (ended()) return {Code::kEnd, ""};
   if (position_.step < steps_.count()) return status;
   pass_epoch();
@@ -123,6 +126,7 @@ bool Loader::ready_now(Slot& slot) {
   if (delivery_->take_complete(slot, window_->head())) {
     if (!window_->advance(slot, SlotState::kCopying, SlotState::kReady)) return false;
     gate_.batch_ready();
+    update_handle();
     return true;
   }
   if (delivery_->needs_worker()) pool_->notify();
@@ -142,14 +146,15 @@ bool Loader::open_head() {
   return finished.any;
 }
 
-// False: interrupted.
-bool Loader::wait_for(const WorkerPool::Change& change, int64_t deadline_ns, EpochLoop* loop) {
+// False: interrupted. `worked` (may be null): whether this consumer did the work, to its end.
+bool Loader::wait_for(const WorkerPool::Change& change, int64_t deadline_ns, EpochLoop* loop, bool* worked) {
   const bool alone = pool_->empty();  // then this is work, not waiting, and needs no clock
   Interrupts::Wait any(&gate_.interrupts()), own(loop == nullptr ? nullptr : &loop->interrupts);
   if (any.interrupted() || own.interrupted()) return false;
   mutex_.unlock();
   const int64_t begin_ns = alone ? 0 : monotonic_ns();
-  pool_->wait_for(change, deadline_ns);
+  const bool helped = pool_->wait_for(change, deadline_ns);
+  if (worked != nullptr) *worked = helped && change.work_to_end;
   const int64_t wait_ns = alone ? 0 : monotonic_ns() - begin_ns;
   mutex_.lock();
   ledger_.wait_ns += wait_ns;
@@ -265,7 +270,7 @@ Status Loader::report_bad_rows(Slot& slot) {
 
 bool Loader::would_wait() {
   if (pool_->empty() || gate_.cancelled() || ended() || position_.step == steps_.count()) return false;
-  if (delivery_->lost()) return false;
+  if (delivery_->lost() || gate_.interrupts().pending()) return false;
   if (config_.lease_overflow == LeaseOverflow::kWait && slots_leased_.load() >= config_.max_leases)
     return true;
   const Slot* slot = window_->head_slot();

@@ -235,17 +235,18 @@ bool WorkerPool::happened(const Change& change) const {
   return ready || window_.head() != change.head;
 }
 
-void WorkerPool::wait_for(const Change& change, int64_t deadline_ns) {
+bool WorkerPool::wait_for(const Change& change, int64_t deadline_ns) {
   if (change.for_lease || !may_help() || !consumer_mutex_.try_lock()) {
     // With num_workers=0 the consumer that helps may sleep, having found nothing open.
     if (workers_.empty()) gate_.batch_ready();
     gate_.wait(deadline_ns, [&] { return happened(change); });
-    return;
+    return false;
   }
-  help(change, deadline_ns);
+  help(change, change.work_to_end ? kForever : deadline_ns);
   consumer_mutex_.unlock();
   // With num_workers=0 another consumer may wait for what this one has left undone.
   if (workers_.empty() && window_.claimable()) gate_.wake();
+  return true;
 }
 
 // The core that would spin does the work it waits for. The deadline is looked at after a run: however small the budget of

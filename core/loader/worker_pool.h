@@ -26,7 +26,8 @@ class WorkerPool {
  public:
   // What ends a wait of next(), as it was when the wait began.
   struct Change {
-    bool for_lease = false;  // else for the batch at the head
+    bool for_lease = false;    // else for the batch at the head
+    bool work_to_end = false;  // a consumer that fills runs ignores the deadline
     int64_t head = 0;
     const Slot* slot = nullptr;  // of the batch at the head; null while it is not open
     uint32_t events = 0;
@@ -60,8 +61,9 @@ class WorkerPool {
   void notify();
   // The consumer got a batch, after waiting for it or not.
   void count_wait(bool waited) { waits_.add(waited); }
-  // By a consumer: until the change or the deadline, fills runs if it may help and waits at the gate otherwise.
-  void wait_for(const Change& change, int64_t deadline_ns);
+  // By a consumer: until the change or the deadline, fills runs if it may help and waits at the gate otherwise. Returns
+  // whether it could help.
+  bool wait_for(const Change& change, int64_t deadline_ns);
 
  private:
   struct FillThread {

@@ -256,6 +256,7 @@ const NullCase kCases[] = {
     NULL_CASE(dl_loader_work, "loader", nullptr, 1),
     NULL_CASE(dl_loader_epoch, "loader", nullptr, room<dl_epoch*>()),
     NULL_CASE(dl_loader_epoch, "out", o.loader.get(), nullptr),
+    NULL_CASE(dl_loader_stream, "loader", nullptr, room<dl_epoch*>()),
     NULL_CASE(dl_epoch_next, "epoch", nullptr, 0, room<dl_batch*>()),
     NULL_CASE(dl_epoch_next, "out", o.epoch.get(), 0, nullptr),
     NULL_CASE(dl_loader_begin_epoch, "loader", nullptr),

@@ -103,6 +103,29 @@ TEST(LoaderWork, SeveralThreadsMayWorkAndTakeAtOnce) {
   EXPECT_EQ(samples, 2000);
 }
 
+TEST(LoaderWork, ACallThatWaitsForAnotherThreadsWorkKeepsItsTimeout) {
+  std::atomic<bool> inside{false}, open{false};
+  TestReader reader;
+  reader.fails = [&](int64_t index) {
+    inside = true;
+    inside.notify_all();
+    if (index == 0) open.wait(false);
+    return false;
+  };
+  Dataset dataset = reader.dataset(4);
+  Loader loader = make_loader(dataset, {{"num_workers", "0"}, {"batch_size", "2"}, {"epochs", "1"}});
+  Delivered other;
+  std::thread thread([&] { other = next(loader); });
+  inside.wait(false);
+  EXPECT_EQ(next(loader, 0).status, DL_TIMEOUT);
+  EXPECT_EQ(next(loader, 1'000'000).status, DL_TIMEOUT);
+  open = true;
+  open.notify_all();
+  thread.join();
+  EXPECT_EQ(other.status, DL_OK) << other.message;
+  EXPECT_EQ(next(loader, 0).status, DL_OK) << "it works itself, whatever the timeout";
+}
+
 TEST(DatasetRead, GivesOneSampleThroughTheTransform) {
   Dataset dataset = counting_dataset(100);
   Options options = make_options({{"transform", "data: cast(f32), scale(0.5)"},

@@ -62,6 +62,7 @@
 @declare dl_loader_next(loader::Handle, timeout_ns::Int64, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_loader_work(loader::Handle, budget_ns::Int64, error::Ptr{CError})::Int32
 @declare dl_loader_epoch(loader::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_loader_stream(loader::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_epoch_next(epoch::Handle, timeout_ns::Int64, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_epoch_interrupt(epoch::Handle)::Cvoid
 @declare dl_epoch_release(epoch::Handle)::Cvoid

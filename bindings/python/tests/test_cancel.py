@@ -202,9 +202,6 @@ def test_ctrl_c_ends_the_main_threads_wait_alone_whichever_thread_the_system_tel
     assert result[0]["data"].tolist() == [0, 1, 2, 3]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the library ignores the time-out of a call that waits for another thread's work"
-)
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_wait_for_what_another_thread_loads_by_itself() -> None:
     source, loader = gated(num_workers=0)

@@ -308,6 +308,12 @@ func LoaderEpoch(loader Handle, out *Handle, err *Error) int32 {
 	return int32(result)
 }
 
+func LoaderStream(loader Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderStream], uintptr(loader), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func EpochNext(epoch Handle, timeoutNs int64, out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atEpochNext], uintptr(epoch), uintptr(timeoutNs),
 		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))

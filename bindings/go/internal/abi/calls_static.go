@@ -298,6 +298,11 @@ func LoaderEpoch(loader Handle, out *Handle, err *Error) int32 {
 		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
+func LoaderStream(loader Handle, out *Handle, err *Error) int32 {
+	return int32(C.dl_loader_stream((*C.dl_loader)(loader), (**C.dl_epoch)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
 func EpochNext(epoch Handle, timeoutNs int64, out *Handle, err *Error) int32 {
 	return int32(C.dl_epoch_next((*C.dl_epoch)(epoch), C.int64_t(timeoutNs), (**C.dl_batch)(unsafe.Pointer(out)),
 		(*C.dl_error)(unsafe.Pointer(err))))

@@ -63,6 +63,7 @@ const (
 	atLoaderNext
 	atLoaderWork
 	atLoaderEpoch
+	atLoaderStream
 	atEpochNext
 	atEpochInterrupt
 	atEpochRelease
@@ -202,6 +203,7 @@ var symbolNames = [symbolCount]string{
 	"dl_loader_next",
 	"dl_loader_work",
 	"dl_loader_epoch",
+	"dl_loader_stream",
 	"dl_epoch_next",
 	"dl_epoch_interrupt",
 	"dl_epoch_release",

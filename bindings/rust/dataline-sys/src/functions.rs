@@ -357,8 +357,9 @@ functions! {
 
     /// The next batch, in order. timeout_ns: \< 0 waits without limit, 0 polls. dl_batch_release returns the
     /// batch's slot. DL_END_OF_EPOCH ends each epoch once; DL_END follows the last. With num_workers=0 the
-    /// call does the work itself, whatever the timeout; otherwise a call that would wait fills rows too, in
-    /// pieces of at most about 50 us, but never calls the host's reader and never with timeout 0.
+    /// call does the work itself, whatever the timeout; while another thread does the work, the call waits
+    /// for that as for a worker. With workers a call that would wait fills rows too, in pieces of at most
+    /// about 50 us, but never calls the host's reader and never with timeout 0.
     ///
     /// Errors: DL_ERR_BAD_SAMPLE (once per step, the position stays; the next call delivers the step's good
     /// samples), DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_FORKED, and with
@@ -389,6 +390,14 @@ functions! {
     ///
     /// Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY; the loop before it then continues.
     fn dl_loader_epoch(loader: *mut dl_loader, out: *mut *mut dl_epoch, error: *mut dl_error) -> dl_status;
+
+    /// A handle without an epoch, for a caller whose waits end alone: dl_epoch_next on it is dl_loader_next,
+    /// also with DL_END, and dl_epoch_interrupt ends no other caller's wait. It ends no loop, and nothing
+    /// ends it but the end of the loader (DL_CANCELLED). Cheap: one for each wait will do. *out is released
+    /// by dl_epoch_release. Since 0.3.
+    ///
+    /// Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY.
+    fn dl_loader_stream(loader: *mut dl_loader, out: *mut *mut dl_epoch, error: *mut dl_error) -> dl_status;
 
     /// As dl_loader_next, for one loop. Several threads may share it: each batch goes to one of them.
     ///
