@@ -586,6 +586,7 @@ typedef struct dl_reader_request {
   void* release_context; /* out: for `release` */
   uint64_t reserved[4];  /* as in the cell */
 } dl_reader_request;
+#define DL_READER_INTERRUPTED (-1000000005) /* what `read` returns when it was interrupted; no errno */
 /* The cell of field `field` of record `record`. */
 static inline dl_reader_cell* dl_reader_cell_at(const dl_reader_request* request, int32_t record,
                                                 int32_t field) {
@@ -602,9 +603,9 @@ static inline dl_reader_cell* dl_reader_cell_at(const dl_reader_request* request
 }
 
 /* Records from the host's own code. `read` is called from worker threads, concurrently; with num_workers=0 from the thread
- * in dl_loader_next, with `prompt` from both. It returns 0, or another value when all records of the call are bad, but
- * DL_INTERRUPTED when the host wants its thread back: the records do not count as bad, the position stays, dl_loader_next
- * returns DL_INTERRUPTED, and the next call reads the batch again.
+ * in dl_loader_next, with `prompt` from both. It returns 0, or another value (an errno, for example) when all records of the
+ * call are bad, but DL_READER_INTERRUPTED when the host wants its thread back: the records do not count as bad, the position
+ * stays, dl_loader_next returns DL_INTERRUPTED, and the next call reads the batch again.
  * `fields` is the schema (name, kind, dtype, rank, shape without the batch dim, axes; of a ragged field, bytes is its
  * maximum, 0 where that is not known). `destroy` (may be NULL) is called once, when `read` will not be called again and
  * nothing borrowed is read any more. */

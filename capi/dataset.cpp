@@ -9,6 +9,8 @@
 using namespace dataline;
 using namespace dataline::capi;
 
+static_assert(kReaderInterrupted == DL_READER_INTERRUPTED);
+
 namespace {
 
 Result<std::vector<const Dataset*>> read_parts(dl_dataset* const* parts, int32_t count) {

@@ -169,7 +169,7 @@ func (r *reader) readAll(request *abi.ReaderRequest) int32 {
 			return 1
 		}
 		if err := r.readOne(int(index), record); errors.Is(err, ErrInterrupted) {
-			return statusInterrupted
+			return abi.DL_READER_INTERRUPTED
 		} else if err != nil {
 			for field := range r.fields {
 				request.Cell(at, field).Status = 1

@@ -132,11 +132,11 @@ TEST(Epoch, ATimeOutLosesNothing) {
   EXPECT_EQ(next(epoch, 60'000'000'000).values.front(), 0u);
 }
 
-// --- A reader that returns DL_INTERRUPTED ---
+// --- A reader that returns DL_READER_INTERRUPTED ---
 
 constexpr int64_t kRecords = 60, kBatch = 10;
 
-// Sample i is the u64 i. The first `interrupts` calls that read record 25 return DL_INTERRUPTED; `bad` is never read.
+// Sample i is the u64 i. The first `interrupts` calls that read record 25 return DL_READER_INTERRUPTED; `bad` is never read.
 struct InterruptedReader {
   std::atomic<int> interrupts{1}, calls{0};
   int64_t interrupted_at = 25, bad = -1;
@@ -156,7 +156,7 @@ struct InterruptedReader {
       if (index == self->bad) cell.status = 7;
       if (index != self->interrupted_at) continue;
       ++self->calls;
-      if (self->interrupts.fetch_sub(1) > 0) return DL_INTERRUPTED;
+      if (self->interrupts.fetch_sub(1) > 0) return DL_READER_INTERRUPTED;
     }
     return 0;
   }
@@ -259,7 +259,7 @@ TEST(ReaderInterrupts, AConsumerThatHelpsIsInterruptedInItsOwnRead) {
           static_cast<uint64_t>(request->indices[i]);
     if (std::this_thread::get_id() != self->consumer || self->interrupted) return 0;
     self->interrupted = true;
-    return DL_INTERRUPTED;
+    return DL_READER_INTERRUPTED;
   };
   const Dataset dataset = reader_dataset({field_of("data", DL_DTYPE_U64)}, 400, read, &context, nullptr, 1);
   const Loader loader = make_loader(dataset, {{"batch_size", "400"}, {"num_workers", "1"}});
@@ -285,6 +285,16 @@ TEST(ReaderInterrupts, ARecordWithThatCodeOfTheHostsIsABadSample) {
     EXPECT_EQ(bad.status, DL_ERR_BAD_SAMPLE);
     EXPECT_NE(bad.message.find("failed with code 5"), std::string::npos) << bad.message;
     EXPECT_EQ(next(loader).values.size(), 9u);
+  }
+}
+
+TEST(ReaderInterrupts, ACallThatReturnsEioIsNoInterrupt) {
+  const auto read = [](void*, dl_reader_request*) -> int32_t { return DL_INTERRUPTED; };  // 5, as EIO
+  const Dataset dataset = reader_dataset({field_of("data", DL_DTYPE_U64)}, 10, read, nullptr, nullptr, 0);
+  for (const char* workers : {"0", "2"}) {
+    const Loader loader = make_loader(dataset, {{"num_workers", workers}});
+    EXPECT_EQ(next(loader).status, DL_ERR_BAD_SAMPLE);
+    EXPECT_EQ(next(loader).status, DL_END_OF_EPOCH);
   }
 }
 

@@ -147,7 +147,7 @@ class Reader final : public Source {
     const int32_t code = table_.read(table_.context, &request);
     if (request.release != nullptr) run.call->loans->add({request.release_context, request.release});
     if (code != 0 && cancelled()) return cancel_rows(run, first, count), false;
-    if (code == static_cast<int32_t>(Code::kInterrupted)) return interrupt_rows(run, first, count), false;
+    if (code == kReaderInterrupted) return interrupt_rows(run, first, count), false;
     bool borrowed = false;
     for (int64_t row = first; row < first + count; ++row) {
       const auto record = static_cast<size_t>(row - first);

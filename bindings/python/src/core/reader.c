@@ -34,7 +34,7 @@ static void tell(const dl_reader_request* request, int64_t record, PyObject* tex
 }
 
 static int32_t failed(const dl_reader_request* request) {
-  if (caller_keeps_exception()) return DL_INTERRUPTED;
+  if (caller_keeps_exception()) return DL_READER_INTERRUPTED;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
@@ -57,7 +57,7 @@ static bool lend(dl_reader_request* request, PyObject* kept) {
 }
 
 static int32_t read_locked(PyObject* function, dl_reader_request* request) {
-  if (caller_has_exception()) return DL_INTERRUPTED;
+  if (caller_has_exception()) return DL_READER_INTERRUPTED;
   mailbox_empty(); /* what the call before this one lent */
   allocfunc allocate = (allocfunc)PyType_GetSlot(cells_type, Py_tp_alloc);
   Cells* out = (Cells*)allocate(cells_type, 0);

@@ -146,6 +146,8 @@ constants! {
     DL_DEVICE_CUDA: i32 = 2;
     /// 32 for a sample and one for the batch
     DL_MAX_RANK: i32 = 33;
+    /// what `read` returns when it was interrupted; no errno
+    DL_READER_INTERRUPTED: i32 = -1000000005;
     DL_IMAGE_JPEG: i32 = 1;
     DL_IMAGE_PNG: i32 = 2;
     DL_IMAGE_WEBP: i32 = 3;

@@ -341,11 +341,12 @@ structs! {
 
     /// Records from the host's own code. `read` is called from worker threads, concurrently; with
     /// num_workers=0 from the thread in dl_loader_next, with `prompt` from both. It returns 0, or another
-    /// value when all records of the call are bad, but DL_INTERRUPTED when the host wants its thread back:
-    /// the records do not count as bad, the position stays, dl_loader_next returns DL_INTERRUPTED, and the
-    /// next call reads the batch again. `fields` is the schema (name, kind, dtype, rank, shape without the
-    /// batch dim, axes; of a ragged field, bytes is its maximum, 0 where that is not known). `destroy` (may
-    /// be NULL) is called once, when `read` will not be called again and nothing borrowed is read any more.
+    /// value (an errno, for example) when all records of the call are bad, but DL_READER_INTERRUPTED when the
+    /// host wants its thread back: the records do not count as bad, the position stays, dl_loader_next
+    /// returns DL_INTERRUPTED, and the next call reads the batch again. `fields` is the schema (name, kind,
+    /// dtype, rank, shape without the batch dim, axes; of a ragged field, bytes is its maximum, 0 where that
+    /// is not known). `destroy` (may be NULL) is called once, when `read` will not be called again and
+    /// nothing borrowed is read any more.
     struct dl_reader {
         struct_size: u32,
         field_count: i32,
