@@ -154,7 +154,8 @@ constexpr size_t kReaderMessageBytes = 256;  // of one record
 // call lends goes back from the thread that called.
 // Failure: a bad record fails its own row with kReader, the host's code and the record's message; a call that fails as a
 // whole fails all its rows, with kCancelled if they were cancelled. What the host reports is checked before it is used.
-constexpr int32_t kReaderInterrupted = -1000000005;  // what `read` returns: no record is bad, read again later
+constexpr int32_t kReaderInterrupted =
+    -1000000005;  // what `read` returns: no record is bad, read again later
 struct ReaderTable {
   void* context = nullptr;
   int64_t record_count = 0;
