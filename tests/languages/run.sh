@@ -82,6 +82,12 @@ reader_python() {
   echo "${DATALINE_PYTHON_VENV:-$root/build/python/venv}/bin/python -m pytest -q -p no:cacheprovider bindings/python/tests/test_readers.py"
 }
 
+# loops_NAME prints the driver of loops/loops.json in that language.
+loops_julia() {
+  echo "env JULIA_DEPOT_PATH=$work/julia JULIA_PKG_OFFLINE=true $(bindings/julia/setup.sh --where) --startup-file=no -t 4" \
+    "--project=bindings/julia tests/languages/loops/loops.jl"
+}
+
 commands=()
 for language in c rust go julia python cpp; do
   if command=$("have_$language"); then commands+=("$language=$command"); else echo "left out: $language, which is not here"; fi

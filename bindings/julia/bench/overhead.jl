@@ -24,7 +24,7 @@ function c_calls(handle::Ptr{Cvoid}, batches::Int)
         status == Dataline.DL_END_OF_EPOCH && continue
         status == Dataline.DL_OK || Base.error("status $status")
         views = Dataline.dl_batch_views(out[], Base.unsafe_convert(Ptr{Int32}, count))
-        sum += unsafe_load(unsafe_load(views).data)
+        sum += unsafe_load(Ptr{UInt8}(unsafe_load(views).data))
         Dataline.dl_batch_release(out[])
         taken += 1
     end

@@ -19,7 +19,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 module Dataline
 
-using FileWatching: poll_fd
+using FileWatching: FDWatcher
 using Libdl: dlext, dlopen, dlpath, dlsym
 
 export BFloat16, CancelToken, DatalineError, Packed, Ragged, keep
@@ -32,8 +32,9 @@ include("memory.jl")
 include("functions.jl")
 include("errors.jl")
 include("dtypes.jl")
-include("lending.jl")
 include("shared_handles.jl")
+include("waits.jl")
+include("lending.jl")
 include("cancel_token.jl")
 include("tables.jl")
 include("options.jl")
@@ -54,6 +55,7 @@ include("metrics.jl")
 include("mixes.jl")
 include("openings.jl")
 include("positions.jl")
+include("next.jl")
 include("epochs.jl")
 include("ahead.jl")
 include("observations.jl")

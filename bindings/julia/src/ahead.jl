@@ -121,7 +121,7 @@ end
 function Base.iterate(ahead::Ahead{S}, before::Union{Nothing,Batch}) where {S}
     before === nothing || close(before)
     run = ahead.run
-    run === nothing && throw(loop_ended())
+    run === nothing && throw(DatalineError(ERR_WRONG_STATE, "this loop was ended: by close(ahead) or by another loop over it"))
     item, ahead.state = take!(run.loaded)
     item isa eltype(S) && return item, item
     close(ahead)

@@ -129,14 +129,11 @@ end
 # A lease of its own on the batch of `lease`.
 function another(lease::Lease, turn::Int)
     kept = new_lease(lease.held; counted = true)
-    try
-        with_batch(lease, turn) do batch
-            dl_batch_retain(batch)
-            kept.batch, kept.views = batch, lease.views
-        end
-    catch
-        never_held(kept)
-        rethrow()
+    with_batch(lease, turn) do batch
+        dl_batch_retain(batch)
+        kept.batch = batch
+        received(kept)
+        batch
     end
     return kept
 end

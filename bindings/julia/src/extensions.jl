@@ -81,7 +81,7 @@ function for_library(body, error::Ptr{CError})
     catch problem
         return fail(error, problem)
     finally
-        Threads.atomic_sub!(READING, 1)
+        end_reading()
     end
 end
 

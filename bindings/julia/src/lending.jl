@@ -62,6 +62,23 @@ lent(context::Ptr{Cvoid}) = lock(() -> LOANS[context], LOANS_LOCK)
 # How many of Julia's own readers are being called now. Their callers are inside the library, where no other call may be
 # made, and a finalizer may run at any allocation: it then puts itself off to the next collection.
 const READING = Threads.Atomic{Int}(0)
+const READERS = Waits()
+
+function end_reading()
+    Threads.atomic_sub!(READING, 1)
+    wake(READERS)
+    return nothing
+end
+
+# Before a call that no reader's caller may make, and that cannot be put off.
+function wait_for_readers()
+    while !EXITING[]
+        seen = READERS.changes[]
+        READING[] == 0 && return nothing
+        wait_for_change(READERS, seen, UInt64(0))
+    end
+    return nothing
+end
 
 # Only calls that the library allows from any thread and that do not block may be made in a finalizer.
 function in_finalizer(give_back, object)

@@ -35,42 +35,35 @@ Any thread. A loop that begins, a [`seek!`](@ref) and a [`load_state!`](@ref) en
 next step throws `Dataline.ERR_WRONG_STATE`. Several tasks share an epoch by loops over one [`Epoch`](@ref), or take batches with
 [`next!`](@ref). In a forked child its calls throw `Dataline.ERR_FORKED`.
 """
-mutable struct Loader{F<:NamedTuple}
+mutable struct Loader{F<:NamedTuple} <: SharedHandle
     handle::Handle
-    closing::Threads.Atomic{Bool}
-    users::Threads.Atomic{Int} # calls into the library that use the handle now
-    interrupts::Threads.Atomic{Int} # how many there were
-    loops::Loops
+    state::Threads.Atomic{Int}
+    waits::Waits
+    turn::Threads.Atomic{Int} # 1: taken; see `in_turn`
+    interrupts::Threads.Atomic{Int} # see `interrupts_of`
     loop::Loop{F} # the last that began
     held::Threads.Atomic{Int} # leases of `keep` and `next!` that are out
     scattered::Bool # loops in several tasks, each with a lease of its own
+    collect_at::UInt64 # of time_ns; see `collect_for_lease`
     fields::F
     reads_in_julia::Bool
 
     function Loader(handle::Handle, fields::F, reads_in_julia::Bool) where {F<:NamedTuple}
         counter() = Threads.Atomic{Int}(0)
         held = counter()
-        loader = new{F}(handle, Threads.Atomic{Bool}(false), counter(), counter(), Loops(), Loop(0, held, fields), held, false,
+        loader = new{F}(handle, counter(), Waits(), counter(), counter(), Loop(EpochHandle(), held, fields), held, false, UInt64(0),
             fields, reads_in_julia)
         return finalizer(close_later, loader)
     end
 end
 
-# Ends the threads of a loader that nobody has any more. That joins them, which no finalizer may do, so a task does it; when
-# the program ends there are no tasks any more.
-function close_later(loader::Loader)
-    EXITING[] ? destroy_loader(loader) : @async destroy_loader(loader)
-    return nothing
-end
-const EXITING = Ref(false)
+kind_of(::Loader) = "loader"
 
-function destroy_loader(loader::Loader)
-    while READING[] > 0 && !EXITING[] # a reader waits, and no call may be made inside one
-        yield()
-    end
-    handle = loader.handle
-    loader.handle = C_NULL
-    dl_loader_destroy(handle) # NULL is fine
+# Ends its threads, which takes as long as the samples that they load.
+@noinline function destroy(loader::Loader)
+    wait_for_readers()
+    handle, loader.handle = loader.handle, C_NULL
+    dl_loader_destroy(handle)
     return nothing
 end
 
@@ -78,33 +71,11 @@ end
     close(loader)
 
 Ends its threads and frees its memory; waits in other tasks end with an exception. Batches that are held stay valid. Takes as
-long as the samples being loaded now. Twice is fine.
+long as the samples being loaded now; if another task is inside a call, the last such call does it instead. Twice is fine.
 """
-function Base.close(loader::Loader)
-    Threads.atomic_xchg!(loader.closing, true) && return nothing
-    while loader.users[] > 0 # they see the cancel
-        dl_loader_cancel(loader.handle)
-        yield()
-    end
-    return destroy_loader(loader)
-end
-Base.isopen(loader::Loader) = !loader.closing[]
-
-# Calls `call(handle)` while the loader cannot be destroyed. Without try: interrupts are off, and `call` does not throw.
-@inline using_handle(call, loader::Loader) = with_users(call, loader)
-@inline function with_users(call, owner)
-    return disable_sigint() do
-        Threads.atomic_add!(owner.users, 1)
-        result = owner.closing[] ? nothing : call(owner.handle)
-        Threads.atomic_sub!(owner.users, 1)
-        result
-    end
-end
-
-function ask(call, loader::Loader)
-    result = using_handle(call, loader)
-    result === nothing && throw(closed("loader"))
-    return result
+Base.close(loader::Loader) = close_with(loader) do handle
+    dl_loader_cancel(handle)
+    wake(loader.waits)
 end
 
 # As `check`, for a call with a loader's handle.
@@ -211,18 +182,7 @@ function set_indices!(loader::Loader, indices::AbstractVector)
     end
 end
 
-cancel(loader::Loader) = (using_handle(dl_loader_cancel, loader); nothing)
-
-"""
-    interrupt(loader)
-
-Ends only the waits in progress, with `Dataline.INTERRUPTED`. Any thread; never blocks. On a closed loader it does nothing.
-"""
-function interrupt(loader::Loader)
-    Threads.atomic_add!(loader.interrupts, 1)
-    using_handle(dl_loader_interrupt, loader)
-    return nothing
-end
+cancel(loader::Loader) = (try_using(dl_loader_cancel, loader); nothing)
 
 """
     stats(loader)

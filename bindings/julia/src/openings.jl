@@ -31,38 +31,29 @@ A dataset that is being opened, by [`open_async`](@ref):
 `fetch` waits for the dataset, `wait` at most so many seconds, `isready` not at all; other tasks run meanwhile.
 [`progress`](@ref) says how far it is; [`cancel`](@ref) and `close` end it. Any thread.
 """
-mutable struct Opening
+mutable struct Opening <: SharedHandle
     handle::Handle
-    closing::Threads.Atomic{Bool}
-    users::Threads.Atomic{Int} # calls into the library that use the handle now
+    state::Threads.Atomic{Int}
+    waits::Waits
     taking::ReentrantLock
     dataset::Union{Nothing,Dataset} # once it was taken; under `taking`
-    function Opening(handle::Handle)
-        opening = new(handle, Threads.Atomic{Bool}(false), Threads.Atomic{Int}(0), ReentrantLock(), nothing)
-        return finalizer(close_later, opening)
-    end
+    Opening(handle::Handle) = finalizer(close_later, new(handle, Threads.Atomic{Int}(0), Waits(), ReentrantLock(), nothing))
 end
 
-# As of a loader.
-function close_later(opening::Opening)
-    EXITING[] ? destroy_opening(opening) : @async destroy_opening(opening)
+kind_of(::Opening) = "opening"
+
+function destroy(opening::Opening)
+    handle, opening.handle = opening.handle, C_NULL
+    dl_opening_destroy(handle)
     return nothing
 end
 
-function destroy_opening(opening::Opening)
-    handle = opening.handle
-    opening.handle = C_NULL
-    dl_opening_destroy(handle) # NULL is fine
-    return nothing
-end
-
-@inline using_handle(call, opening::Opening) = with_users(call, opening)
+wait_handle(::Opening, handle::Handle, out, error) = dl_opening_wait_handle(handle, out, error)
 
 # The status of a call with an opening's handle, and what it wrote.
 function ask_opening(call, opening::Opening)
     memory = error_memory()
-    status = GC.@preserve memory using_handle(handle -> call(handle, pointer(memory)), opening)
-    status === nothing && throw(closed("opening"))
+    status = GC.@preserve memory ask(handle -> call(handle, pointer(memory)), opening)
     return status, memory
 end
 
@@ -97,28 +88,13 @@ Base.isready(opening::Opening) = progress(opening).done
 Until `fetch` would not wait, or `timeout` seconds have passed: `isready(opening)` then. Other tasks run meanwhile.
 """
 function Base.wait(opening::Opening; timeout::Real = Inf)
-    isnan(timeout) && throw(ArgumentError("timeout: expected seconds, got NaN"))
-    until = time() + timeout
-    out = Ref(0)
-    while !isready(opening)
-        left = until - time()
-        left > 0 || return false
-        status, details = ask_opening((handle, error) -> dl_opening_wait_handle(handle, out, error), opening)
-        status == DL_OK || throw(failure(status, details))
-        look(opening, RawFD(out[]), min(left, LOOK_S))
+    deadline = deadline_after(timeout)
+    while true
+        seen = opening.waits.changes[]
+        isready(opening) && return true
+        is_past(deadline) && return false
+        wait_for_handle(opening, seen, deadline)
     end
-    return true
-end
-
-# In the event loop; the opening, and with it the handle, cannot be destroyed meanwhile.
-function look(opening::Opening, handle::RawFD, seconds)
-    Threads.atomic_add!(opening.users, 1)
-    try
-        opening.closing[] || poll_fd(handle, seconds; readable = true)
-    finally
-        Threads.atomic_sub!(opening.users, 1)
-    end
-    return nothing
 end
 
 """
@@ -139,21 +115,14 @@ function Base.fetch(opening::Opening)
     end
 end
 
-cancel(opening::Opening) = (using_handle(dl_opening_cancel, opening); nothing)
+cancel(opening::Opening) = (try_using(dl_opening_cancel, opening); nothing)
 
 """
     close(opening)
 
 Ends it if it goes on, which takes as long as the file being opened now; a dataset that was fetched stays open. Twice is fine.
 """
-function Base.close(opening::Opening)
-    Threads.atomic_xchg!(opening.closing, true) && return nothing
-    while opening.users[] > 0 # they see it
-        yield()
-    end
-    return destroy_opening(opening)
-end
-Base.isopen(opening::Opening) = !opening.closing[]
+Base.close(opening::Opening) = close_with(_ -> wake(opening.waits), opening)
 
 Base.show(io::IO, opening::Opening) =
     print(io, "Opening(", isopen(opening) ? string(progress(opening)) : "closed", ")")

@@ -13,6 +13,13 @@ function Base.position(loader::Loader)
     return (epoch = Int(epoch[]), step = Int(step[]))
 end
 
+# Calls `call(handle, error)`, which moves the position, and with it ends the loop under way.
+displace(call, loader::Loader) = check_loader(loader) do handle, error
+    status = call(handle, error)
+    wake(loader.waits)
+    status
+end
+
 """
     seek!(loader, epoch, step = 0)
 

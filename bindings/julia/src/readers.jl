@@ -113,7 +113,7 @@ function read_records(context::Ptr{Cvoid}, request::Ptr{CReaderRequest})::Int32
         write_message(text_of(problem), given.messages, Int(given.message_bytes))
         return Int32(1)
     finally
-        Threads.atomic_sub!(READING, 1)
+        end_reading()
     end
 end
 
@@ -121,7 +121,7 @@ end
 function release_rows(context::Ptr{Cvoid})::Cvoid
     Threads.atomic_add!(READING, 1) # as in read_records: the caller is inside the library
     lock(() -> delete!(LOANS, context), LOANS_LOCK)
-    Threads.atomic_sub!(READING, 1)
+    end_reading()
     return nothing
 end
 

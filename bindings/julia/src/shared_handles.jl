@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-# Has `handle::Handle` and `state::Threads.Atomic{Int}`: the calls in progress, and IS_CLOSED once it was closed. Nobody enters
-# after that, and the last who leaves calls `destroy(owner)`. `kind_of(owner)` is its name in errors.
+# Has `handle::Handle` and `state::Threads.Atomic{Int}`: the number of calls in progress, plus IS_CLOSED once it was closed.
+# No call begins after that, and the last one that ends calls `destroy(owner)`. `kind_of(owner)` is its name in errors.
 abstract type SharedHandle end
 
 const IS_CLOSED = 1 << 62
@@ -15,30 +15,42 @@ const IS_CLOSED = 1 << 62
 Gives it up. Of a dataset, loaders, composed datasets and calls in progress go on. A writer ends after the calls in progress:
 without [`finish`](@ref) the finished shards stay in PATH.partial. Twice is fine, also from two tasks at once.
 """
-function Base.close(owner::SharedHandle)
-    before = Threads.atomic_or!(owner.state, IS_CLOSED)
-    before == 0 && destroy(owner)
+Base.close(owner::SharedHandle) = close_with(handle -> nothing, owner)
+
+# Closes it. `end_waits(handle)` makes the calls in progress end sooner; it neither throws nor yields.
+function close_with(end_waits, owner::SharedHandle)
+    try_using(owner) do handle
+        Threads.atomic_or!(owner.state, IS_CLOSED)
+        end_waits(handle)
+    end
     return nothing
 end
+
 Base.isopen(owner::SharedHandle) = owner.state[] & IS_CLOSED == 0
 
-# Begins a call with the handle.
-function enter(owner::SharedHandle)
+# Begins a call; C_NULL: it is closed, and there is nothing to end.
+@inline function try_enter(owner::SharedHandle)
     before = owner.state[]
     while before & IS_CLOSED == 0
         found = Threads.atomic_cas!(owner.state, before, before + 1)
         found == before && return owner.handle
         before = found
     end
-    throw(closed(kind_of(owner)))
+    return C_NULL
 end
 
-function leave(owner::SharedHandle)
-    Threads.atomic_sub!(owner.state, 1) == IS_CLOSED + 1 && destroy(owner)
-    return nothing
+# Ends a call. True: it was the last of a closed handle, and the caller destroys it.
+@inline leave_last(owner::SharedHandle) = Threads.atomic_sub!(owner.state, 1) == IS_CLOSED + 1
+
+function enter(owner::SharedHandle)
+    handle = try_enter(owner)
+    handle == C_NULL && throw(closed(kind_of(owner)))
+    return handle
 end
 
-# Calls `call(handle)` while it cannot be destroyed.
+leave(owner::SharedHandle) = (leave_last(owner) && destroy(owner); nothing)
+
+# Calls `call(handle)` while the handle cannot be destroyed.
 function using_handle(call, owner::SharedHandle)
     handle = enter(owner)
     try
@@ -47,3 +59,28 @@ function using_handle(call, owner::SharedHandle)
         leave(owner)
     end
 end
+
+# The same with interrupts off, for a `call` that neither throws nor yields. Returns `otherwise` if it is closed.
+@inline function try_using(call, owner::SharedHandle, otherwise = nothing)
+    result, last = disable_sigint() do
+        handle = try_enter(owner)
+        handle == C_NULL ? (otherwise, false) : (call(handle), leave_last(owner))
+    end
+    last && destroy(owner)
+    return result
+end
+
+function ask(call, owner::SharedHandle)
+    result = try_using(call, owner)
+    result === nothing && throw(closed(kind_of(owner)))
+    return result
+end
+
+# The finalizer of a handle whose `destroy` blocks, which no finalizer may do: a task destroys it. There are no tasks any more
+# when the program ends.
+function close_later(owner::SharedHandle)
+    owner.handle == C_NULL && return nothing
+    EXITING[] ? destroy(owner) : @async destroy(owner)
+    return nothing
+end
+const EXITING = Ref(false)

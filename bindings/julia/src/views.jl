@@ -20,9 +20,15 @@ mutable struct Lease
 end
 
 function new_lease(held::Threads.Atomic{Int}; counted::Bool)
-    counted && Threads.atomic_add!(held, 1)
     lease = Lease(C_NULL, C_NULL, 0, Threads.Atomic{Int}(1), counted, held, Threads.SpinLock())
     return finalizer(l -> in_finalizer(one_user_less, l), lease)
+end
+
+# The library has put a batch into the lease; with interrupts off, as the call of the library.
+@inline function received(lease::Lease)
+    lease.views = dl_batch_views(lease.batch, Ptr{Int32}(C_NULL))
+    lease.counted && Threads.atomic_add!(lease.held, 1)
+    return nothing
 end
 
 # The collector does not keep what a finalizer refers to from being finalized, so users are counted.

@@ -94,3 +94,51 @@ end
     @test Dataline.next!(loader; timeout = 0) === :timeout
     @test fetch(first_one).x == 0:3
 end
+
+# A loader, the task that takes its first batch and is inside the read of sample 0, and what lets it read on.
+function held_in_read()
+    go_on = Threads.Event()
+    loader = reading(8; read = i -> (i == 0 && wait(go_on); (x = i,)))
+    reader = @async code_of(() -> Dataline.next!(loader))
+    @test eventually(() -> Dataline.READING[] == 1)
+    return loader, reader, go_on
+end
+
+function waits_for_turn(loader, call)
+    waiter = @async outcome(call)
+    @test eventually(() -> loader.waits.waiting[] == 1)
+    return waiter
+end
+
+@testset "a task that waits for another's read takes its turn after it" begin
+    loader, reader, go_on = held_in_read()
+    waiter = waits_for_turn(loader, () -> Dataline.next!(loader))
+    notify(go_on)
+    @test outcome_of(waiter) == 4:7 && fetch(reader) === nothing
+end
+
+@testset "closing ends the wait for another's read, whose task destroys the loader" begin
+    loader, reader, go_on = held_in_read()
+    waiter = waits_for_turn(loader, () -> Dataline.next!(loader))
+    close(loader)
+    @test woken(waiter) == Dataline.ERR_WRONG_STATE && !istaskdone(reader) && loader.handle != C_NULL
+    notify(go_on)
+    @test outcome_of(reader) in (Dataline.CANCELLED, Dataline.ERR_WRONG_STATE) && loader.handle == C_NULL
+end
+
+@testset "interrupt ends the wait for another's read, and the read's batch is not lost" begin
+    loader, reader, go_on = held_in_read()
+    waiter = waits_for_turn(loader, () -> first(Dataline.Epoch(loader)))
+    Dataline.interrupt(loader)
+    @test woken(waiter) == Dataline.INTERRUPTED && !istaskdone(reader)
+    notify(go_on)
+    @test fetch(reader) == Dataline.INTERRUPTED && first(loader).x == 0:3
+end
+
+@testset "a loader is destroyed when no reader is being called" begin
+    _, reader, go_on = held_in_read()
+    closed = @async close(Loader(numbers(4)))
+    @test eventually(() -> Dataline.READERS.waiting[] == 1) && !istaskdone(closed)
+    notify(go_on)
+    @test outcome_of(closed) === nothing === fetch(reader)
+end

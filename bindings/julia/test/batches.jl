@@ -90,7 +90,7 @@ end
 @testset "a loader that nobody has any more, with batches that are held" begin
     function orphans()
         loader = Loader(numbers(20); batch_size = 2)
-        return [keep(batch) for batch in Iterators.take(loader, 6)], loader.users # `users`: of a loader alone
+        return [keep(batch) for batch in Iterators.take(loader, 6)], loader.state # `state`: of the loader alone
     end
     held, _ = orphans()
     foreach(_ -> (GC.gc(); yield()), 1:5)

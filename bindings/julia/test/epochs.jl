@@ -36,13 +36,6 @@ end
     @test stream(0) == stream(1) == stream(3)
 end
 
-@testset "after a break the next loop starts the next epoch" begin
-    loader = Loader(numbers(6); batchsize = 2, epochs = 2)
-    foreach(_ -> nothing, Iterators.take(loader, 1))
-    @test position(loader) == (epoch = 0, step = 1)
-    @test length(epoch_of(loader)) == 3 && position(loader) == (epoch = 2, step = 0) || position(loader).epoch == 1
-end
-
 @testset "after a seek the next loop goes on there" begin
     loader = Loader(numbers(6); batchsize = 2, epochs = 3)
     Dataline.seek!(loader, 1, 2)
@@ -68,6 +61,48 @@ end
     bad = Dataline.bad_samples(loader)
     @test length(bad) == 1 && (bad[1].index, bad[1].step, bad[1].replacement) == (3, 1, nothing)
     @test occursin("on purpose", bad[1].message) && bad[1].code isa Status
+end
+
+@testset "next! takes from an Epoch, whose end it tells for ever" begin
+    loader = Loader(numbers(4); batchsize = 2, epochs = 1)
+    epoch = Dataline.Epoch(loader)
+    @test Dataline.next!(epoch; timeout = 1000).x == [0, 1] && length(epoch) == 1 && first(epoch).x == [2, 3]
+    @test all(_ -> Dataline.next!(epoch) === :end_of_epoch, 1:2)
+    Dataline.seek!(loader, 0)
+    @test Dataline.next!(epoch) === :end_of_epoch && length(epoch) == 0 && isempty(epoch_of(epoch))
+    none = (epoch_of(loader); Dataline.Epoch(loader))
+    @test Dataline.next!(none) === :end_of_epoch && length(none) == 0 && isempty(epoch_of(none))
+end
+
+@testset "a loop that was ended throws the library's text, and an Epoch that is over does not" begin
+    loader = Loader(numbers(4); batchsize = 2)
+    over = Dataline.Epoch(loader)
+    epoch_of(over)
+    ended = Dataline.Epoch(loader)
+    Dataline.Epoch(loader)
+    problem = thrown(() -> first(ended))
+    @test problem.code == Dataline.ERR_WRONG_STATE && startswith(problem.message, "this epoch was ended: by a newer one")
+    @test isempty(epoch_of(over))
+end
+
+@testset "tasks share an Epoch, and each has its batches to itself" begin
+    loader = Loader(numbers(3000); batchsize = 8, shuffle = true)
+    epoch = Dataline.Epoch(loader)
+    parts = [Int[] for _ in 1:3]
+    @sync for part in parts
+        @async for batch in epoch
+            before = copy(batch.x)
+            yield() # the others take theirs
+            @test batch.x == before
+            append!(part, before)
+        end
+    end
+    @test sort(reduce(vcat, parts)) == 0:2999 && all(!isempty, parts)
+end
+
+@testset "threads share an Epoch; of loops of their own each has its epoch whole or is told; interrupts reach all" begin
+    @test lines_of("processes/sharing.jl"; threads = 3) ==
+        ["shared: each batch once", "apart: whole or told", "interrupted: all of them, each time"]
 end
 
 @testset "next! tells the end of each epoch and of all" begin

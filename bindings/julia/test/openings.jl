@@ -35,7 +35,19 @@ end
     opening = open_async(shards(3000))
     Dataline.cancel(opening)
     @test code_of(() -> length(fetch(opening))) in (Dataline.CANCELLED, nothing)
-    close(open_async(shards(3000)))
+end
+
+@testset "closing an opening ends the waits in other tasks" begin
+    uri = shards(3000)
+    function closed_while_waiting()
+        opening = open_async(uri)
+        waiter = @async outcome(() -> wait(opening))
+        eventually(() -> opening.waits.waiting[] == 1 || istaskdone(waiter))
+        close(opening)
+        return woken(waiter)
+    end
+    closed_while_waiting() # compiles, and may take as long as it takes to open the set
+    @test closed_while_waiting() in (Dataline.ERR_WRONG_STATE, true) # true: it was open before
 end
 
 @testset "tasks that fetch at once get one dataset" begin

@@ -10,7 +10,7 @@ using Test
 include("support.jl")
 
 const FILES = ["finding", "recipe", "header",
-    "views", "batches", "epochs", "loops", "waits", "openings", "sources", "loans", "closing",
+    "views", "batches", "epochs", "waits", "openings", "sources", "loans", "closing",
     "metrics", "readers", "values", "identity", "ahead", "extensions", "observations", "frameworks", "errors", "options",
     "states", "dtypes", "devices", "dlpack", "images", "writers", "processes", "quality"]
 

@@ -31,6 +31,25 @@ function eventually(done)
     return done()
 end
 
+# What a call returns, or the code of what it throws; a batch as its values.
+function outcome(call)
+    result = try
+        call()
+    catch problem
+        return problem isa DatalineError ? problem.code : problem
+    end
+    return result isa Dataline.Batch ? copy(result.x) : result
+end
+
+# A task that hangs is a failure, not the end of all tests.
+outcome_of(task) = eventually(() -> istaskdone(task)) ? fetch(task) : :hangs
+
+# Of a task that was woken: long before it would look for kept batches (COLLECT_NS), and without an event of the library's.
+function woken(task)
+    foreach(_ -> istaskdone(task) || yield(), 1:100)
+    return istaskdone(task) ? fetch(task) : :sleeps
+end
+
 const PROGRAM = let told = get(ENV, "DATALINE_BIN", something(Sys.which("dataline"), ""))
     isfile(told) ? told : nothing
 end
@@ -50,14 +69,15 @@ const TESTS = @__DIR__
 julia_command(file, arguments...; threads = 1) =
     `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project()) -t $threads $(joinpath(TESTS, file)) $arguments`
 
-# A child's lines; a child that hangs is ended after two minutes, and the test fails by what is missing.
-function lines_of(file, arguments...; threads = 1, signal_at = nothing)
+# A child's lines; a child that hangs is ended after two minutes, and the test fails by what is missing. Gets SIGINT so many
+# seconds after the line `signal_at`.
+function lines_of(file, arguments...; threads = 1, signal_at = nothing, seconds = 0)
     process = open(julia_command(file, arguments...; threads = threads))
     limit = Timer(_ -> kill(process, Base.SIGKILL), 120)
     lines = String[]
     for line in eachline(process)
         push!(lines, line)
-        line == signal_at && kill(process, Base.SIGINT)
+        line == signal_at && (sleep(seconds); kill(process, Base.SIGINT))
     end
     success(process) || push!(lines, "ended with $(process.exitcode), signal $(process.termsignal)")
     close(limit)

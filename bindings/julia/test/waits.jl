@@ -1,4 +1,4 @@
-# Waits: they let other tasks run, and end by time, by cancel, by closing.
+# Waits: they let other tasks run, and end by time, by a cancel, an interrupt, a newer loop, a seek, by closing.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -6,6 +6,13 @@
 function stuck_loader()
     loader = Loader(numbers(100); batch_size = 1, max_leases = 2, lease_overflow = "wait", num_workers = 1)
     return loader, [Dataline.next!(loader) for _ in 1:2]
+end
+
+# Tasks that make these calls, once all of them wait in the event loop.
+function waiters_in_loop(loader, calls...)
+    tasks = [@async outcome(call) for call in calls]
+    @test eventually(() -> loader.waits.waiting[] == length(tasks))
+    return tasks
 end
 
 @testset "a time-out loses nothing" begin
@@ -28,6 +35,19 @@ end
     @test Dataline.next!(loader).x == [2] && turns == 1000
 end
 
+@testset "a task that waits looks again only when something has happened" begin
+    loader = Loader(numbers(8); batch_size = 2, max_leases = 1, lease_overflow = "wait", num_workers = 1)
+    batch, _ = iterate(loader)
+    (waiter,) = waiters_in_loop(loader, () -> Dataline.next!(loader))
+    Dataline.seek!(loader, 0, 2)
+    sleep(0.1) # it looks, and waits again
+    changes = loader.waits.changes[]
+    sleep(0.3)
+    @test loader.waits.changes[] == changes && loader.waits.waiting[] == 1
+    close(batch)
+    @test outcome_of(waiter) == [4, 5]
+end
+
 @testset "a wait for a lease is ended by the collector when nobody has the kept batches any more" begin
     drop() = (stuck_loader()[1],)
     (loader,) = drop()
@@ -48,50 +68,97 @@ end
 
 @testset "cancel holds until a seek, and ends a loop and a wait" begin
     loader, held = stuck_loader()
-    waiter = @async code_of(() -> Dataline.next!(loader))
-    while loader.users[] == 0 # until it waits in the event loop
-        yield()
-    end
+    (waiter,) = waiters_in_loop(loader, () -> Dataline.next!(loader))
     Dataline.cancel(loader)
-    @test fetch(waiter) == Dataline.CANCELLED
+    @test outcome_of(waiter) == Dataline.CANCELLED
     @test code_of(() -> epoch_of(loader)) == Dataline.CANCELLED == code_of(() -> Dataline.next!(loader))
     foreach(close, held)
     Dataline.seek!(loader, 0, 99)
     @test epoch_of(loader) == [[99]]
 end
 
-@testset "interrupt ends the waits in progress only" begin
+@testset "interrupt ends every wait in progress, and no later call" begin
     loader, held = stuck_loader()
-    waiter = @async code_of(() -> Dataline.next!(loader))
-    while !istaskdone(waiter) # when the wait begins is not known
-        Dataline.interrupt(loader)
-        yield()
-    end
-    @test fetch(waiter) == Dataline.INTERRUPTED
+    epoch = Dataline.Epoch(loader)
+    take() = Dataline.next!(loader)
+    tasks = waiters_in_loop(loader, take, () -> Dataline.next!(epoch), () -> first(epoch), take)
+    Dataline.interrupt(loader)
+    @test woken.(tasks) == fill(Dataline.INTERRUPTED, 4)
     close(held[1])
-    @test Dataline.next!(loader).x == [2]
+    @test outcome(take) == [0]
 end
 
-@testset "closing a loader ends the waits in other tasks" begin
-    loader, held = stuck_loader()
-    waiter = @async thrown(() -> Dataline.next!(loader))
-    while loader.users[] == 0
-        yield()
+@testset "interrupt ends the next call if none waits, once" begin
+    loader = Loader(numbers(8); batch_size = 2)
+    epoch = Dataline.Epoch(loader)
+    for interrupted in (loader, epoch)
+        Dataline.interrupt(interrupted)
+        @test code_of(() -> first(epoch)) == Dataline.INTERRUPTED
     end
+    @test first(epoch).x == [0, 1]
+end
+
+@testset "interrupt of an Epoch ends its waits alone" begin
+    loader, held = stuck_loader()
+    epoch = Dataline.Epoch(loader)
+    other, mine, also_mine = waiters_in_loop(loader, () -> Dataline.next!(loader), () -> first(epoch), () -> Dataline.next!(epoch))
+    Dataline.interrupt(epoch)
+    @test woken(mine) == woken(also_mine) == Dataline.INTERRUPTED && !istaskdone(other)
+    close(held[1])
+    @test outcome_of(other) == [0]
+end
+
+@testset "what ends a loop ends its waits, and next! waits on" begin
+    for (ended_by, following) in ((loader -> Dataline.seek!(loader, 0, 7), 7), (Dataline.Epoch, 0))
+        loader, held = stuck_loader()
+        epoch = Dataline.Epoch(loader)
+        loop, other = waiters_in_loop(loader, () -> first(epoch), () -> Dataline.next!(loader))
+        ended_by(loader)
+        @test woken(loop) == Dataline.ERR_WRONG_STATE && !istaskdone(other)
+        foreach(close, held)
+        @test outcome_of(other) == [following]
+    end
+    loader, held = stuck_loader()
+    state = Dataline.save_state(loader)
+    epoch = Dataline.Epoch(loader)
+    (loop,) = waiters_in_loop(loader, () -> first(epoch))
+    Dataline.load_state!(loader, state)
+    @test woken(loop) == Dataline.ERR_WRONG_STATE
+end
+
+@testset "a task that takes the end of an epoch ends the waits of the others" begin
+    loader = Loader(numbers(3); batch_size = 1, max_leases = 2, lease_overflow = "wait", num_workers = 1)
+    epoch = Dataline.Epoch(loader)
+    held = [Dataline.next!(epoch) for _ in 1:2]
+    (waiter,) = waiters_in_loop(loader, () -> Dataline.next!(epoch))
+    @test eventually(() -> Dataline.stats(loader).ready_batches > 0)
+    close(held[1])
+    # Before the waiter runs the epoch is over, and the first batch of the next one waits for a lease.
+    last, after = Dataline.next!(epoch), Dataline.next!(epoch)
+    @test last.x == [2] && after === :end_of_epoch === woken(waiter)
+end
+
+@testset "closing a loader ends the waits in other tasks, and the last of them destroys it" begin
+    loader, held = stuck_loader()
+    waiters = waiters_in_loop(loader, () -> Dataline.next!(loader), () -> first(loader))
     close(loader)
-    @test fetch(waiter).code in (Dataline.ERR_WRONG_STATE, Dataline.CANCELLED)
+    @test all(waiter -> woken(waiter) in (Dataline.ERR_WRONG_STATE, Dataline.CANCELLED), waiters)
+    @test loader.handle == C_NULL
     @test held[1].x == [0] # what is held stays
 end
 
 @testset "after close every call is an exception, closing again and cancelling are not" begin
     loader = Loader(numbers(4))
+    epoch = Dataline.Epoch(loader)
     close(loader)
     close(loader)
     Dataline.cancel(loader)
     Dataline.interrupt(loader)
+    Dataline.interrupt(epoch)
     @test !isopen(loader) && string(loader) == "Loader (closed)"
     calls = (l -> first(l), Dataline.next!, length, position, l -> Dataline.seek!(l, 0), Dataline.save_state, Dataline.stats,
-        l -> Dataline.load_state!(l, ""), Dataline.fields, Dataline.bad_samples, l -> Dataline.set_indices!(l, [1]), collect)
+        l -> Dataline.load_state!(l, ""), Dataline.fields, Dataline.bad_samples, l -> Dataline.set_indices!(l, [1]), collect,
+        _ -> first(epoch), _ -> Dataline.next!(epoch))
     @test all(call -> code_of(() -> call(loader)) == Dataline.ERR_WRONG_STATE, calls)
     dataset = numbers(4)
     close(dataset)

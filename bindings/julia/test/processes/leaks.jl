@@ -18,7 +18,7 @@ function a_life(uri, rows, n)
     reader = Dataline.Reader(i -> i % 16 == 3 ? error("bad on purpose") : (x = fill(UInt8(i), 1024),), 64; x = (UInt8, 1024))
     lent = Dataline.Dataset((x = rows,))
     for (k, source) in enumerate((uri, lent, Dataline.subset(lent, [1, 2, 3]), reader))
-        settings = (batch_size = 3, shuffle = true, num_workers = source === reader ? 0 : 1)
+        settings = (batch_size = 64, shuffle = true, num_workers = source === reader ? 0 : 1)
         loader = Dataline.Loader(source; settings...)
         try
             foreach(batch -> keep(batch)[1], Iterators.take(loader, 2))

@@ -1,4 +1,4 @@
-# Threads that share an epoch, and threads that loop over one loader each for itself.
+# Threads that share an epoch, threads that loop over one loader each for itself, and threads that wait.
 #
 # SPDX-License-Identifier: Apache-2.0
 using Dataline
@@ -28,7 +28,7 @@ function whole_or_told()
         all = values_of(loader)
         return sort(all) == 1:SAMPLES ? :whole : :part
     catch problem
-        return occursin("ended by another loop", problem.message) ? :told : rethrow()
+        return problem isa DatalineError && problem.code == Dataline.ERR_WRONG_STATE ? :told : rethrow()
     end
 end
 
@@ -38,3 +38,29 @@ for _ in 1:10
     :whole in ends && !(:part in ends) || error("$ends")
 end
 println("apart: whole or told")
+
+# All batches that may be held are, so the others wait in the event loop.
+full = Dataline.Loader(collect(Int64, 1:SAMPLES); batch_size = 8, max_leases = 1, lease_overflow = "wait", num_workers = 1)
+epoch = Dataline.Epoch(full)
+held = Dataline.next!(epoch)
+
+function code_of_wait()
+    try
+        return Dataline.next!(epoch)
+    catch problem
+        return problem.code
+    end
+end
+
+for round in 1:5
+    tasks = [Threads.@spawn code_of_wait() for _ in 1:3]
+    while full.waits.waiting[] < 3
+        yield()
+    end
+    Dataline.interrupt(isodd(round) ? epoch : full)
+    ends = map(fetch, tasks)
+    ends == fill(Dataline.INTERRUPTED, 3) || error("$ends")
+end
+close(held)
+Dataline.next!(epoch).data == 9:16 || error("a batch was lost")
+println("interrupted: all of them, each time")

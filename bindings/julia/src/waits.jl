@@ -1,0 +1,88 @@
+# How tasks wait in Julia's event loop for what the library makes ready.
+#
+# The library has a descriptor for event loops, which is readable while a call would not wait. Everything else that ends a wait
+# is a call of this package: an interrupt, a seek, a new loop, the end of an epoch that another task was told, the end of another
+# task's turn, `close`. Such a call ends with `wake`. So a task waits without looking at the clock.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+struct Waits
+    changes::Threads.Atomic{Int} # how often something happened that may end a wait
+    waiting::Threads.Atomic{Int} # tasks that wait for the next change
+    # Not Threads.Condition: `wake` is called with interrupts off, where no task may yield. Its lock is held for moments.
+    tasks::Base.ThreadSynchronizer
+end
+Waits() = Waits(Threads.Atomic{Int}(0), Threads.Atomic{Int}(0), Base.ThreadSynchronizer())
+
+# Any thread, also with interrupts off; not in a finalizer.
+@inline function wake(waits::Waits)
+    Threads.atomic_add!(waits.changes, 1)
+    waits.waiting[] == 0 || wake_tasks(waits)
+    return nothing
+end
+
+@noinline wake_tasks(waits::Waits) = disable_sigint() do
+    lock(waits.tasks)
+    notify(waits.tasks)
+    unlock(waits.tasks)
+end
+
+# Waits until `waits.changes` is no longer `seen`, which the caller has read before it looked for what it waits for; until
+# `deadline`, a time of time_ns (0: there is none); or until `descriptor` is readable, if there is one. May return early.
+function wait_for_change(waits::Waits, seen::Int, deadline::UInt64, descriptor::Union{Nothing,RawFD} = nothing)
+    events = Any[]
+    deadline == 0 || push!(events, Timer(max(signed(deadline - time_ns()), 0) / 1e9))
+    descriptor === nothing || push!(events, FDWatcher(descriptor, true, false))
+    over, problem = false, nothing
+    for event in events
+        @async try
+            wait(event)
+            wake(waits)
+        catch cause # closed, or Ctrl-C: Julia delivers it to the task that waited last, and it is the caller's
+            over || (problem = cause; wake(waits))
+        end
+    end
+    Threads.atomic_add!(waits.waiting, 1)
+    lock(waits.tasks)
+    try
+        while waits.changes[] == seen
+            wait(waits.tasks)
+        end
+    finally
+        unlock(waits.tasks)
+        Threads.atomic_sub!(waits.waiting, 1)
+        over = true
+        foreach(close, events)
+    end
+    problem === nothing || throw(problem)
+    return nothing
+end
+
+# The same, also until the library's descriptor is readable. The owner cannot be destroyed meanwhile, and closing it ends the wait.
+function wait_for_handle(owner::SharedHandle, seen::Int, deadline::UInt64)
+    handle = try_enter(owner)
+    handle == C_NULL && return nothing
+    try
+        out = Ref(0)
+        check(error -> wait_handle(owner, handle, out, error))
+        # A duplicate: tasks that watch the same descriptor share a watcher, and the tasks of all but the last to close it would stay.
+        mine = ccall(:dup, Cint, (Cint,), out[])
+        systemerror("dup", mine < 0)
+        try
+            wait_for_change(owner.waits, seen, deadline, RawFD(mine))
+        finally
+            ccall(:close, Cint, (Cint,), mine)
+        end
+    finally
+        leave(owner)
+    end
+    return nothing
+end
+
+# In so many seconds, as a time of time_ns. From 290 years on there is none.
+function deadline_after(timeout::Real)
+    isnan(timeout) && throw(ArgumentError("timeout: expected seconds, got NaN"))
+    return timeout < 9e9 ? time_ns() + round(UInt64, max(timeout, 0) * 1e9) : UInt64(0)
+end
+
+is_past(deadline::UInt64) = deadline != 0 && time_ns() >= deadline
