@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +19,8 @@ static atomic_ulong main_thread = 0; /* 0: not known yet */
 static atomic_int asking = 0;
 static atomic_int inside = 0;        /* calls into Python in progress, of all threads */
 static _Thread_local int inside_own; /* those of this thread */
+static pthread_mutex_t left_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t left; /* a thread left after the interpreter was closed; on the monotonic clock */
 
 static int note_main_thread(void* unused) {
   (void)unused;
@@ -25,7 +29,23 @@ static int note_main_thread(void* unused) {
 }
 
 /* Python runs pending calls in its main thread alone. */
-void interpreter_begin(void) { (void)Py_AddPendingCall(note_main_thread, NULL); }
+void interpreter_begin(void) {
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(&left, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+  (void)Py_AddPendingCall(note_main_thread, NULL);
+}
+
+/* Either this sees that the interpreter is closed and wakes the thread that closes it, or that thread sees the new count. */
+static void leave(atomic_int* count) {
+  atomic_fetch_sub(count, 1);
+  if (atomic_load(&is_open)) return;
+  pthread_mutex_lock(&left_mutex);
+  pthread_cond_broadcast(&left);
+  pthread_mutex_unlock(&left_mutex);
+}
 
 bool thread_may_handle_signals(void) {
   const unsigned long known = atomic_load(&main_thread);
@@ -37,11 +57,11 @@ bool interpreter_open(void) { return atomic_load(&is_open); }
 bool interpreter_hold(void) {
   atomic_fetch_add(&asking, 1);
   if (atomic_load(&is_open)) return true;
-  atomic_fetch_sub(&asking, 1);
+  leave(&asking);
   return false;
 }
 
-void interpreter_let_go(void) { atomic_fetch_sub(&asking, 1); }
+void interpreter_let_go(void) { leave(&asking); }
 
 bool interpreter_enter(PyGILState_STATE* state) {
   if (!interpreter_hold()) return false;
@@ -55,7 +75,7 @@ bool interpreter_enter(PyGILState_STATE* state) {
 void interpreter_leave(PyGILState_STATE state) {
   PyGILState_Release(state);
   inside_own--;
-  atomic_fetch_sub(&inside, 1);
+  leave(&inside);
 }
 
 int64_t monotonic_ns(void) {
@@ -64,19 +84,27 @@ int64_t monotonic_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static bool others_are_in(int64_t deadline_ns) {
-  return atomic_load(&asking) > 0 || (atomic_load(&inside) > inside_own && monotonic_ns() < deadline_ns);
-}
-
-/* Nobody who asks is kept for long: the GIL is free. A callback may be: nothing is waited for after `deadline`, and the
- * interpreter stops the thread when it next needs it. */
+/* Threads that ask are waited for without a limit: the GIL is free, so they leave soon. A callback may take longer: it is waited
+ * for until `deadline_ns`, and the interpreter stops the thread when it next needs it. */
 void interpreter_close(int64_t deadline_ns) {
+  const struct timespec deadline = {.tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000};
+  bool late = false;
   atomic_store(&is_open, false);
-  Py_BEGIN_ALLOW_THREADS while (others_are_in(deadline_ns)) usleep(100);
+  Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&left_mutex);
+  for (;;) {
+    if (atomic_load(&asking) > 0)
+      pthread_cond_wait(&left, &left_mutex);
+    else if (atomic_load(&inside) > inside_own && !late)
+      late = pthread_cond_timedwait(&left, &left_mutex, &deadline) == ETIMEDOUT;
+    else
+      break;
+  }
+  pthread_mutex_unlock(&left_mutex);
   Py_END_ALLOW_THREADS
 }
 
 void interpreter_after_fork(void) {
+  pthread_mutex_init(&left_mutex, NULL);
   atomic_store(&asking, 0); /* the others are not in this process */
   atomic_store(&inside, inside_own);
   note_main_thread(NULL); /* the thread that forked */
