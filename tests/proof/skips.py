@@ -15,7 +15,7 @@ KNOWN = [(re.compile(pattern), why) for pattern, why in (
     (r"there is no (clang|C compiler|prometheus|python3|cargo|Chromium)", "tools; packages"),
     (r"is not (here|there)|is absent", "data"),
     (r"root reads everything|root's rights cannot be given up", "machine: the user"),
-    (r"the sanitizer has a malloc of its own|sanitizers need the address space|this build stops at", "the command: the preset"),
+    (r"the sanitizer has a malloc of its own|sanitizers need the address space|this build stops (at|there)", "the command: the preset"),
     (r"no sparse file|no locale with|sets no seccomp filters|no address space|DATALINE_CUDA_LIBRARY|real driver", "machine"),
     (r"another test of this process has installed the handler", "the command"),
 )]
