@@ -51,7 +51,8 @@ mutable struct Loader{F<:NamedTuple} <: SharedHandle
     function Loader(handle::Handle, fields::F, reads_in_julia::Bool) where {F<:NamedTuple}
         counter() = Threads.Atomic{Int}(0)
         held = counter()
-        loader = new{F}(handle, counter(), Waits(), counter(), counter(), Loop(EpochHandle(), held, fields), held, false, UInt64(0),
+        loop = Loop(EpochHandle(), held, fields)
+        loader = new{F}(handle, counter(), Waits(), counter(), counter(), loop, held, false, UInt64(0),
             fields, reads_in_julia)
         return finalizer(close_later, loader)
     end

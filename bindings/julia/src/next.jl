@@ -34,7 +34,8 @@ end
 
 @inline function take(loader::Loader, handle::Handle, epoch, lease::Lease, memory::ErrorMemory, timeout_ns::Int)
     GC.@preserve epoch lease memory begin
-        given = library_next(handle, epoch, timeout_ns, Ptr{Handle}(pointer_from_objref(lease)), pointer(memory)) # `batch` is first
+        batch = Ptr{Handle}(pointer_from_objref(lease)) # its first field
+        given = library_next(handle, epoch, timeout_ns, batch, pointer(memory))
         if given == DL_OK
             received(lease)
         elseif given == DL_END_OF_EPOCH
@@ -118,7 +119,8 @@ end
     interrupt(epoch)
 
 Every call that waits for a batch throws `Dataline.INTERRUPTED`; if none waits, the next one does. So it is never lost, but for a
-[`seek!`](@ref) or a [`load_state!`](@ref), which clears a loader's. Of an [`Epoch`](@ref), it ends only what takes from it. No batch is
+[`seek!`](@ref) or a [`load_state!`](@ref), which clears a loader's. Of an [`Epoch`](@ref), it ends only what takes from it.
+No batch is
 lost. Any thread; never blocks. On a closed loader it does nothing.
 """
 interrupt(loader::Loader) = interrupt_waits(dl_loader_interrupt, loader, loader.interrupts)

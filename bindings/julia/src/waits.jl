@@ -58,14 +58,16 @@ function wait_for_change(waits::Waits, seen::Int, deadline::UInt64, descriptor::
     return nothing
 end
 
-# The same, also until the library's descriptor is readable. The owner cannot be destroyed meanwhile, and closing it ends the wait.
+# The same, also until the library's descriptor is readable. The owner cannot be destroyed meanwhile, and closing it ends the
+# wait.
 function wait_for_handle(owner::SharedHandle, seen::Int, deadline::UInt64)
     handle = try_enter(owner)
     handle == C_NULL && return nothing
     try
         out = Ref(0)
         check(error -> wait_handle(owner, handle, out, error))
-        # A duplicate: tasks that watch the same descriptor share a watcher, and the tasks of all but the last to close it would stay.
+        # A duplicate: tasks that watch the same descriptor share a watcher, and the tasks of all but the last to close it would
+        # stay.
         mine = ccall(:dup, Cint, (Cint,), out[])
         systemerror("dup", mine < 0)
         try

@@ -59,6 +59,7 @@ end
     left_out = ["dl_version_number", "dl_dtype_from_name", "dl_options_set_i64", # by other calls
         "dl_dtype_bytes", # sizeof
         "dl_options_set_allocator", "dl_options_set_log", # would run Julia on other threads
+        "dl_loader_begin_epoch", "dl_loader_stream", # by loops over dl_epoch; waits are tasks' own
         "dl_options_copy", # options are keyword arguments
         "dl_batch_arrow", "dl_dataset_from_arrow", "dl_dataset_from_arrow_array", # Arrow.jl has no C data interface
         "dl_extensions_set_threads"] # Julia's threads are its own

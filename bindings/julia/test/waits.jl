@@ -101,7 +101,8 @@ end
 @testset "interrupt of an Epoch ends its waits alone" begin
     loader, held = stuck_loader()
     epoch = Dataline.Epoch(loader)
-    other, mine, also_mine = waiters_in_loop(loader, () -> Dataline.next!(loader), () -> first(epoch), () -> Dataline.next!(epoch))
+    calls = (() -> Dataline.next!(loader), () -> first(epoch), () -> Dataline.next!(epoch))
+    other, mine, also_mine = waiters_in_loop(loader, calls...)
     Dataline.interrupt(epoch)
     @test woken(mine) == woken(also_mine) == Dataline.INTERRUPTED && !istaskdone(other)
     close(held[1])
