@@ -120,8 +120,7 @@ end
 
 Every call that waits for a batch throws `Dataline.INTERRUPTED`; if none waits, the next one does. So it is never lost, but for a
 [`seek!`](@ref) or a [`load_state!`](@ref), which clears a loader's. Of an [`Epoch`](@ref), it ends only what takes from it.
-No batch is
-lost. Any thread; never blocks. On a closed loader it does nothing.
+No batch is lost. Any thread; never blocks. On a closed loader it does nothing.
 """
 interrupt(loader::Loader) = interrupt_waits(dl_loader_interrupt, loader, loader.interrupts)
 
