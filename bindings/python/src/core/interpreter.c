@@ -8,8 +8,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,8 +17,8 @@ static atomic_ulong main_thread = 0; /* 0: not known yet */
 static atomic_int asking = 0;
 static atomic_int inside = 0;        /* calls into Python in progress, of all threads */
 static _Thread_local int inside_own; /* those of this thread */
-static pthread_mutex_t left_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t left; /* a thread left after the interpreter was closed; on the monotonic clock */
+static PyThread_type_lock left; /* taken; released by a thread that leaves after the interpreter was closed */
+static atomic_bool left_told;   /* it was released, and nobody has looked since */
 
 static int note_main_thread(void* unused) {
   (void)unused;
@@ -30,21 +28,15 @@ static int note_main_thread(void* unused) {
 
 /* Python runs pending calls in its main thread alone. */
 void interpreter_begin(void) {
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&left, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  if (left == NULL && (left = PyThread_allocate_lock()) != NULL) PyThread_acquire_lock(left, WAIT_LOCK);
   (void)Py_AddPendingCall(note_main_thread, NULL);
 }
 
 /* Either this sees that the interpreter is closed and wakes the thread that closes it, or that thread sees the new count. */
 static void leave(atomic_int* count) {
   atomic_fetch_sub(count, 1);
-  if (atomic_load(&is_open)) return;
-  pthread_mutex_lock(&left_mutex);
-  pthread_cond_broadcast(&left);
-  pthread_mutex_unlock(&left_mutex);
+  if (!atomic_load(&is_open) && left != NULL && !atomic_exchange(&left_told, true))
+    PyThread_release_lock(left);
 }
 
 bool thread_may_handle_signals(void) {
@@ -87,24 +79,18 @@ int64_t monotonic_ns(void) {
 /* Threads that ask are waited for without a limit: the GIL is free, so they leave soon. A callback may take longer: it is waited
  * for until `deadline_ns`, and the interpreter stops the thread when it next needs it. */
 void interpreter_close(int64_t deadline_ns) {
-  const struct timespec deadline = {.tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000};
-  bool late = false;
   atomic_store(&is_open, false);
-  Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&left_mutex);
-  for (;;) {
-    if (atomic_load(&asking) > 0)
-      pthread_cond_wait(&left, &left_mutex);
-    else if (atomic_load(&inside) > inside_own && !late)
-      late = pthread_cond_timedwait(&left, &left_mutex, &deadline) == ETIMEDOUT;
-    else
-      break;
+  Py_BEGIN_ALLOW_THREADS for (;;) {
+    atomic_store(&left_told, false);
+    const int64_t us = (deadline_ns - monotonic_ns()) / 1000;
+    const bool asks = atomic_load(&asking) > 0;
+    if (left == NULL || (!asks && (us <= 0 || atomic_load(&inside) <= inside_own))) break;
+    PyThread_acquire_lock_timed(left, asks ? -1 : us, 0);
   }
-  pthread_mutex_unlock(&left_mutex);
   Py_END_ALLOW_THREADS
 }
 
 void interpreter_after_fork(void) {
-  pthread_mutex_init(&left_mutex, NULL);
   atomic_store(&asking, 0); /* the others are not in this process */
   atomic_store(&inside, inside_own);
   note_main_thread(NULL); /* the thread that forked */
