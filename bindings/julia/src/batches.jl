@@ -128,7 +128,7 @@ end
 
 # A lease of its own on the batch of `lease`.
 function another(lease::Lease, turn::Int)
-    kept = new_lease(lease.held; counted = true)
+    kept = new_lease(lease.waits; counted = true)
     with_batch(lease, turn) do batch
         dl_batch_retain(batch)
         kept.batch = batch

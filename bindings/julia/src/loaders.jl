@@ -42,7 +42,6 @@ mutable struct Loader{F<:NamedTuple} <: SharedHandle
     turn::Threads.Atomic{Int} # 1: taken; see `in_turn`
     interrupts::Threads.Atomic{Int} # see `interrupts_of`
     loop::Loop{F} # the last that began
-    held::Threads.Atomic{Int} # leases of `keep` and `next!` that are out
     scattered::Bool # loops in several tasks, each with a lease of its own
     collect_at::UInt64 # of time_ns; see `collect_for_lease`
     fields::F
@@ -50,9 +49,8 @@ mutable struct Loader{F<:NamedTuple} <: SharedHandle
 
     function Loader(handle::Handle, fields::F, reads_in_julia::Bool) where {F<:NamedTuple}
         counter() = Threads.Atomic{Int}(0)
-        held = counter()
-        loop = Loop(EpochHandle(), held, fields)
-        loader = new{F}(handle, counter(), Waits(), counter(), counter(), loop, held, false, UInt64(0),
+        waits = Waits()
+        loader = new{F}(handle, counter(), waits, counter(), counter(), Loop(EpochHandle(), waits, fields), false, UInt64(0),
             fields, reads_in_julia)
         return finalizer(close_later, loader)
     end

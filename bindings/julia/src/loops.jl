@@ -27,8 +27,8 @@ mutable struct Loop{F<:NamedTuple}
     task::UInt
 end
 
-Loop(epoch::EpochHandle, held::Threads.Atomic{Int}, fields::NamedTuple) =
-    Loop(epoch, new_lease(held; counted = false), error_memory(), map(fresh, fields), objectid(current_task()))
+Loop(epoch::EpochHandle, waits::Waits, fields::NamedTuple) =
+    Loop(epoch, new_lease(waits; counted = false), error_memory(), map(fresh, fields), objectid(current_task()))
 
 # The loop that begins now; one without batches after the last epoch.
 function begin_loop(loader)
@@ -50,8 +50,8 @@ function way_through(loader, epoch::EpochHandle)
         give_back(last.lease)
         loop = typeof(last)(epoch, last.lease, last.error, last.fields, task)
     else
-        loader.scattered = true
-        loop = Loop(epoch, loader.held, loader.fields)
+        loader.scattered || (loader.scattered = true; wake(loader.waits)) # see `collect_for_lease`
+        loop = Loop(epoch, loader.waits, loader.fields)
     end
     loader.loop = loop
     return loop

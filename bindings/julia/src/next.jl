@@ -26,7 +26,7 @@ end
 
 # The library writes the batch into the lease. With interrupts off until it is there, none is lost. `epoch` is the loop that takes
 # it, or nothing.
-@inline function call_next(loader::Loader, epoch::Union{Nothing,EpochHandle}, lease::Lease, memory::ErrorMemory, timeout_ns::Int)
+@inline function call_next(loader::Loader, epoch, lease::Lease, memory::ErrorMemory, timeout_ns::Int)
     return try_using(loader, DL_ERR_WRONG_STATE) do handle
         in_turn(() -> take(loader, handle, epoch, lease, memory, timeout_ns), loader)
     end
@@ -34,8 +34,8 @@ end
 
 @inline function take(loader::Loader, handle::Handle, epoch, lease::Lease, memory::ErrorMemory, timeout_ns::Int)
     GC.@preserve epoch lease memory begin
-        batch = Ptr{Handle}(pointer_from_objref(lease)) # its first field
-        given = library_next(handle, epoch, timeout_ns, batch, pointer(memory))
+        place = Ptr{Handle}(pointer_from_objref(lease)) # `batch` is the first member
+        given = library_next(handle, epoch, timeout_ns, place, pointer(memory))
         if given == DL_OK
             received(lease)
         elseif given == DL_END_OF_EPOCH
@@ -118,15 +118,15 @@ end
     interrupt(loader)
     interrupt(epoch)
 
-Every call that waits for a batch throws `Dataline.INTERRUPTED`; if none waits, the next one does. So it is never lost, but for a
-[`seek!`](@ref) or a [`load_state!`](@ref), which clears a loader's. Of an [`Epoch`](@ref), it ends only what takes from it.
-No batch is lost. Any thread; never blocks. On a closed loader it does nothing.
+Every call that waits for a batch throws `Dataline.INTERRUPTED`; if none waits, the next one does. So an interrupt is never lost,
+except that a [`seek!`](@ref) or a [`load_state!`](@ref) clears that of a loader. That of an [`Epoch`](@ref) reaches only the
+tasks that take from it. No batch is lost. Any thread; never blocks. On a closed loader it does nothing.
 """
 interrupt(loader::Loader) = interrupt_waits(dl_loader_interrupt, loader, loader.interrupts)
 
 # Kept batches without references, and those of loops that other tasks left, are released by the garbage collector, which
 # does not know their size.
-may_be_kept(loader::Loader) = loader.held[] > 0 || loader.scattered
+may_be_kept(loader::Loader) = loader.waits.held[] > 0 || loader.scattered
 collect_kept(loader::Loader) = (may_be_kept(loader) && GC.gc(); nothing)
 
 # A batch that is ready and does not come waits for a lease. Returns when to look again, 0: never.
@@ -160,7 +160,7 @@ next!(loader::Loader; timeout::Real = Inf) = next_held(loader, nothing, timeout)
 
 function next_held(loader::Loader, epoch, timeout)
     deadline = deadline_after(timeout)
-    lease = new_lease(loader.held; counted = true)
+    lease = new_lease(loader.waits; counted = true)
     memory = error_memory()
     status = next_status(loader, epoch, lease, memory, deadline)
     status == DL_OK && return Batch(lease, lease.turn, map(fresh, loader.fields))
@@ -177,7 +177,7 @@ The sample `index`, from 0, through the transforms of the settings, as a [`Batch
 training. Throws what [`Loader`](@ref) and [`next!`](@ref) throw; `Dataline.ERR_OUT_OF_RANGE` for the index.
 """
 function Base.read(dataset::Dataset, index::Integer; settings...)
-    lease = new_lease(Threads.Atomic{Int}(0); counted = true)
+    lease = new_lease(Waits(); counted = true)
     memory = error_memory()
     status = with_options(translated(settings)) do options
         using_handle(handle -> read_sample(handle, Int64(index), options, lease, memory), dataset)

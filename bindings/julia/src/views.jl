@@ -13,21 +13,22 @@ mutable struct Lease
     views::Ptr{CView}
     turn::Int # incremented when the batch is released
     users::Threads.Atomic{Int} # this, and the arrays wrapped over its batches: the collector gives back after the last
-    counted::Bool
-    held::Threads.Atomic{Int} # how many leases of `keep` and `next!` the loader has out; a loop's is not counted
+    counted::Bool # in `waits.held`; a loop's is not
+    waits::Waits # of its loader
     # Guards `batch`, `views` and `turn`: a release takes them out under it, so that only one succeeds; nothing waits inside.
     lock::Threads.SpinLock
 end
 
-function new_lease(held::Threads.Atomic{Int}; counted::Bool)
-    lease = Lease(C_NULL, C_NULL, 0, Threads.Atomic{Int}(1), counted, held, Threads.SpinLock())
+function new_lease(waits::Waits; counted::Bool)
+    lease = Lease(C_NULL, C_NULL, 0, Threads.Atomic{Int}(1), counted, waits, Threads.SpinLock())
     return finalizer(l -> in_finalizer(one_user_less, l), lease)
 end
 
 # The library has put a batch into the lease; with interrupts off, as the call of the library.
 @inline function received(lease::Lease)
     lease.views = dl_batch_views(lease.batch, Ptr{Int32}(C_NULL))
-    lease.counted && Threads.atomic_add!(lease.held, 1)
+    # Tasks that wait for a lease now run the collector (collect_for_lease).
+    lease.counted && Threads.atomic_add!(lease.waits.held, 1) == 0 && wake(lease.waits)
     return nothing
 end
 
@@ -54,7 +55,7 @@ end
         lease.batch = C_NULL
         lease.views = C_NULL
         lease.turn += 1
-        lease.counted && Threads.atomic_sub!(lease.held, 1)
+        lease.counted && Threads.atomic_sub!(lease.waits.held, 1)
     end
     unlock(lease.lock)
     return batch

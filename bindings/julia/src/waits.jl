@@ -1,8 +1,8 @@
 # How tasks wait in Julia's event loop for what the library makes ready.
 #
 # The library has a descriptor for event loops, which is readable while a call would not wait. Everything else that ends a wait
-# is a call of this package: an interrupt, a seek, a new loop, the end of an epoch that another task was told, the end of another
-# task's turn, `close`. Such a call ends with `wake`. So a task waits without looking at the clock.
+# is a call of this package: an interrupt, a seek, a new loop, the end of an epoch that another task received, the end of another
+# task's turn, `close`. Such a call wakes the tasks, which look again. Nothing else makes them look.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -11,8 +11,9 @@ struct Waits
     waiting::Threads.Atomic{Int} # tasks that wait for the next change
     # Not Threads.Condition: `wake` is called with interrupts off, where no task may yield. Its lock is held for moments.
     tasks::Base.ThreadSynchronizer
+    held::Threads.Atomic{Int} # batches of `keep` and `next!` that are out: the collector may have to release them
 end
-Waits() = Waits(Threads.Atomic{Int}(0), Threads.Atomic{Int}(0), Base.ThreadSynchronizer())
+Waits() = Waits(Threads.Atomic{Int}(0), Threads.Atomic{Int}(0), Base.ThreadSynchronizer(), Threads.Atomic{Int}(0))
 
 # Any thread, also with interrupts off; not in a finalizer.
 @inline function wake(waits::Waits)
@@ -58,16 +59,14 @@ function wait_for_change(waits::Waits, seen::Int, deadline::UInt64, descriptor::
     return nothing
 end
 
-# The same, also until the library's descriptor is readable. The owner cannot be destroyed meanwhile, and closing it ends the
-# wait.
+# The same, also until the library's descriptor is readable. The owner cannot be destroyed meanwhile; closing it ends the wait.
 function wait_for_handle(owner::SharedHandle, seen::Int, deadline::UInt64)
     handle = try_enter(owner)
     handle == C_NULL && return nothing
     try
         out = Ref(0)
         check(error -> wait_handle(owner, handle, out, error))
-        # A duplicate: tasks that watch the same descriptor share a watcher, and the tasks of all but the last to close it would
-        # stay.
+        # A duplicate: tasks that watch the same descriptor share a watcher, which ends their waits only when all have closed it.
         mine = ccall(:dup, Cint, (Cint,), out[])
         systemerror("dup", mine < 0)
         try

@@ -40,7 +40,7 @@ end
     batch, _ = iterate(loader)
     (waiter,) = waiters_in_loop(loader, () -> Dataline.next!(loader))
     Dataline.seek!(loader, 0, 2)
-    sleep(0.1) # it looks, and waits again
+    foreach(_ -> yield(), 1:100) # it looks, and waits again
     changes = loader.waits.changes[]
     sleep(0.3)
     @test loader.waits.changes[] == changes && loader.waits.waiting[] == 1
@@ -52,6 +52,16 @@ end
     drop() = (stuck_loader()[1],)
     (loader,) = drop()
     @test Dataline.next!(loader).x == [2]
+end
+
+@testset "a wait for a lease is ended by the collector also if a batch is kept later" begin
+    loader = Loader(numbers(8); batch_size = 2, max_leases = 1, lease_overflow = "wait", num_workers = 1)
+    batch, _ = iterate(loader)
+    (waiter,) = waiters_in_loop(loader, () -> Dataline.next!(loader))
+    drop() = (keep(batch); nothing)
+    drop()
+    close(batch)
+    @test timedwait(() -> istaskdone(waiter), 10.0) === :ok # not outcome_of, which runs the collector
 end
 
 @testset "a task that waits can be one of several" begin
@@ -101,8 +111,8 @@ end
 @testset "interrupt of an Epoch ends its waits alone" begin
     loader, held = stuck_loader()
     epoch = Dataline.Epoch(loader)
-    calls = (() -> Dataline.next!(loader), () -> first(epoch), () -> Dataline.next!(epoch))
-    other, mine, also_mine = waiters_in_loop(loader, calls...)
+    other, mine, also_mine =
+        waiters_in_loop(loader, () -> Dataline.next!(loader), () -> first(epoch), () -> Dataline.next!(epoch))
     Dataline.interrupt(epoch)
     @test woken(mine) == woken(also_mine) == Dataline.INTERRUPTED && !istaskdone(other)
     close(held[1])

@@ -37,7 +37,7 @@ for round in 1:400
 end
 close(held)
 left = Dataline.stats(loader).leases_held
-println(left == 0 && loader.held[] == 0 ? "batches: all given back once" : "leases held: $left, $(loader.held[])")
+println(left == 0 && loader.waits.held[] == 0 ? "batches: all given back once" : "leases held: $left, $(loader.waits.held[])")
 
 for round in 1:400
     dataset = Dataline.Dataset((x = [1, 2, 3],))
