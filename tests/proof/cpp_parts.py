@@ -114,7 +114,7 @@ FOLDERS = {folder.name: folder for folder in (
            targets=("dataline_shared",)),
     Folder("packaging", path="capi/packaging", gate=True, reads=HOST + PROGRAM + CPP + AUDIO + ("LICENSE", "bindings/cpp/README.md"),
            targets=("dataline_shared", "dataline_static", "dataline_cli", "dataline_share", "dataline-audio"), without=("headers",)),
-    Folder("examples", gate=True, reads=HOST + PROGRAM + CPP + ("examples", "data:mnist"), targets=("examples", "example_mix")),
+    Folder("examples", gate=True, reads=HOST + PROGRAM + CPP + ("examples", "data:mnist"), targets=("examples",)),
     Folder("loader-threads", "loader", path="interleave"),
 )}
 

@@ -156,11 +156,11 @@ static void check_frames(void) {
   dl_loader_destroy(loader), dl_dataset_destroy(dataset);
 }
 
-/* A loop is one epoch; a newer one ends it; an interrupt is not lost; the handle may outlive its loader. */
+/* A loop is one epoch; a newer one ends it, the stream does not; an interrupt is not lost; handles may outlive their loader. */
 static void check_loops(void) {
   static const char* const settings[] = {"batch_size", "5", "epochs", "3", NULL};
   dl_batch* batch = NULL;
-  dl_epoch *first = NULL, *second = NULL, *none = NULL;
+  dl_epoch *first = NULL, *second = NULL, *stream = NULL, *none = NULL;
   dl_dataset* dataset = open_numbers(NULL);
   dl_loader* loader = loader_of(dataset, settings);
   OK(dl_loader_epoch(loader, &first, &last));
@@ -177,11 +177,17 @@ static void check_loops(void) {
   CHECK(dl_epoch_next(second, -1, &batch, &last) == DL_INTERRUPTED);
   OK(dl_epoch_next(second, -1, &batch, &last));
   dl_batch_release(batch);
+  OK(dl_loader_stream(loader, &stream, &last));
+  dl_epoch_interrupt(stream);
+  CHECK(dl_epoch_next(stream, -1, &batch, &last) == DL_INTERRUPTED);
+  OK(dl_epoch_next(stream, -1, &batch, &last)); /* the second epoch's last batch: the stream ended no loop */
+  dl_batch_release(batch);
+  CHECK(dl_epoch_next(second, -1, &batch, &last) == DL_END_OF_EPOCH);
   OK(dl_loader_seek(loader, 3, 0, &last));
   CHECK(dl_loader_epoch(loader, &none, &last) == DL_END && none == NULL);
   dl_loader_destroy(loader), dl_dataset_destroy(dataset);
   CHECK(dl_epoch_next(second, 0, &batch, &last) == DL_ERR_WRONG_STATE);
-  dl_epoch_release(first), dl_epoch_release(second), dl_epoch_release(NULL);
+  dl_epoch_release(first), dl_epoch_release(second), dl_epoch_release(stream), dl_epoch_release(NULL);
 }
 
 static void check_ends_of_waits(void) {
