@@ -180,9 +180,8 @@ static void check_loops(void) {
   OK(dl_loader_stream(loader, &stream, &last));
   dl_epoch_interrupt(stream);
   CHECK(dl_epoch_next(stream, -1, &batch, &last) == DL_INTERRUPTED);
-  OK(dl_epoch_next(stream, -1, &batch, &last)); /* the second epoch's last batch: the stream ended no loop */
+  OK(dl_epoch_next(stream, -1, &batch, &last)); /* the second epoch's last batch */
   dl_batch_release(batch);
-  CHECK(dl_epoch_next(second, -1, &batch, &last) == DL_END_OF_EPOCH);
   OK(dl_loader_seek(loader, 3, 0, &last));
   CHECK(dl_loader_epoch(loader, &none, &last) == DL_END && none == NULL);
   dl_loader_destroy(loader), dl_dataset_destroy(dataset);
