@@ -98,29 +98,58 @@ function(dataline_objects target)
   endif()
 endfunction()
 
-# dataline_together(TARGET [EXCEPT file...]): its files are compiled many at a time where DATALINE_UNITY is ON, which takes a
-# third of the time: most of it is reading the standard library's headers and compiling what they inline. So names without
-# linkage are unique in a target, not in a file. Not together: files that Highway includes once for each processor, and those
-# that somebody links one by one.
+# dataline_together(TARGET [EXCEPT file...] [SIZE files]): its files are compiled many at a time where DATALINE_UNITY is ON, which
+# takes a third of the time: most of it is reading the standard library's headers and compiling what they inline. So names without
+# linkage are unique in a target, not in a file. Not together: files that Highway includes once for each processor, those that
+# somebody links one by one, and those with flags of their own.
+# Not CMake's UNITY_BUILD: its files name absolute paths, so that no checkout finds in a compiler cache what another one compiled.
 function(dataline_together target)
-  cmake_parse_arguments(TOGETHER "" "" "EXCEPT" ${ARGN})
+  cmake_parse_arguments(TOGETHER "" "SIZE" "EXCEPT" ${ARGN})
   if(NOT DATALINE_UNITY)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  get_target_property(files ${target} SOURCES)
-  list(FILTER files INCLUDE REGEX "\\.cpp$")
-  foreach(planted IN LISTS dataline_planted)
-    file(RELATIVE_PATH planted "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/${planted}")
-    list(APPEND TOGETHER_EXCEPT "${planted}")
+  if(NOT TOGETHER_SIZE)
+    set(TOGETHER_SIZE 16)
+  endif()
+  # At the end of the folder's file, when all its sources and their flags are known. Deferred words are read then, in its scope.
+  cmake_language(EVAL CODE
+    "cmake_language(DEFER CALL dataline_unite [[${target}]] [[${TOGETHER_SIZE}]] [[${TOGETHER_EXCEPT};${dataline_planted}]])")
+endfunction()
+
+# dataline_unite(TARGET SIZE ALONE): files of the target become files that include up to SIZE of them, by paths from the root.
+function(dataline_unite target size alone)
+  get_target_property(sources ${target} SOURCES)
+  set(kept "")
+  set(united "")
+  foreach(source IN LISTS sources)
+    get_filename_component(path "${source}" ABSOLUTE)
+    file(RELATIVE_PATH path "${dataline_SOURCE_DIR}" "${path}")
+    set(flags "")
+    foreach(property COMPILE_OPTIONS COMPILE_DEFINITIONS)
+      get_source_file_property(given "${source}" ${property})
+      if(given)
+        list(APPEND flags ${given})
+      endif()
+    endforeach()
+    if(NOT source MATCHES "\\.cpp$" OR flags OR source IN_LIST alone OR path IN_LIST alone)
+      list(APPEND kept "${source}")
+    else()
+      list(APPEND united "#include \"${path}\"\n")
+    endif()
   endforeach()
-  list(REMOVE_ITEM files ${TOGETHER_EXCEPT})
-  set(count 0)
-  foreach(source IN LISTS files)
-    math(EXPR group "${count} / 16")
-    math(EXPR count "${count} + 1")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  list(LENGTH united count)
+  if(count EQUAL 0)
+    return()
+  endif()
+  math(EXPR last "${count} - 1")
+  foreach(first RANGE 0 ${last} ${size})
+    list(SUBLIST united ${first} ${size} group)
+    list(JOIN group "" group)
+    set(file "${CMAKE_CURRENT_BINARY_DIR}/together/${target}_${first}.cpp")
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${group}" @ONLY)
+    list(APPEND kept "${file}")
   endforeach()
+  set_property(TARGET ${target} PROPERTY SOURCES "${kept}")
 endfunction()
 
 # dataline_room(NAME SOURCES file... [DEPENDS room...] [LIBRARIES target...] [ALONE file...]): one static library per room;

@@ -14,12 +14,13 @@
 #include "tests/conformance/files.h"
 #include "tests/support/fake_cuda/fake_cuda.h"
 #include "tests/support/file_faults.h"
+#include "tests/support/places.h"
 
 namespace dataline::tests::codes_test {
 namespace {
 
 std::map<std::string, dl_status> codes_in_header() {
-  std::ifstream file(DATALINE_HEADER);
+  std::ifstream file(tests::in_repository("capi/dataline.h"));
   std::map<std::string, dl_status> codes;
   const std::regex define(R"(^#define (DL_ERR_\w+) \((-\d+)\).*)");
   for (std::string line; std::getline(file, line);) {
@@ -250,7 +251,7 @@ const Case kCases[] = {
 
 TEST(ErrorCodes, EachIsProvoked) {
   std::map<std::string, dl_status> left = codes_in_header();
-  ASSERT_GT(left.size(), 30u) << DATALINE_HEADER;
+  ASSERT_GT(left.size(), 30u) << "in capi/dataline.h";
   for (const Case& one : kCases) {
     ASSERT_TRUE(left.contains(one.name)) << one.name;
     EXPECT_EQ(left[one.name], one.code);

@@ -8,6 +8,7 @@
 #include "core/base/arrow_c_data.h"
 #include "tests/memory/temp_files.h"
 #include "tests/support/job.h"
+#include "tests/support/places.h"
 
 namespace dataline::tests::null_test {
 namespace {
@@ -335,15 +336,14 @@ TEST(Null, ArgumentsAreInvalidAndNamedAndNothingElseHappens) {
 }
 
 TEST(Null, EveryFunctionThatCanFailIsTried) {
-  std::ifstream file(DATALINE_HEADER);
+  std::ifstream file(tests::in_repository("capi/dataline.h"));
   const std::string header(std::istreambuf_iterator<char>(file), {});
   const std::regex declared(R"(DL_MUST_CHECK\s+dl_status\s+(dl_\w+)\()");
   std::set<std::string> tried, missing;
   for (const NullCase& one : kCases) tried.insert(one.function);
   int functions = 0;
-  for (std::sregex_iterator at(header.begin(), header.end(), declared), end; at != end; ++at, ++functions) {
+  for (std::sregex_iterator at(header.begin(), header.end(), declared), end; at != end; ++at, ++functions)
     if (!tried.contains((*at)[1])) missing.insert((*at)[1]);
-  }
   EXPECT_GT(functions, 30);
   EXPECT_EQ(missing, std::set<std::string>());
 }

@@ -8,6 +8,7 @@
 
 #include "tests/cpp/extension_samples.h"
 #include "tests/cpp/support.h"
+#include "tests/support/places.h"
 
 namespace dataline::cpp_tests::extensions_test {
 namespace {
@@ -19,7 +20,7 @@ struct Case {
 };
 
 std::vector<Case> read_cases() {
-  const std::string folder = EXTENSIONS_DIR;
+  const std::string folder = tests::in_repository("tests/extensions");
   std::ifstream file(folder + "/cases.txt");
   std::vector<Case> cases;
   for (std::string line; std::getline(file, line);) {
@@ -241,7 +242,7 @@ TEST(CppExtensions, ThreadsThatTheHostRefusesAreAnError) {
 
 TEST(CppExtensions, TablesHaveThoseOfTheLibraryAndOfThePlugin) {
   Extensions extensions;
-  extensions.load(SAMPLES);
+  extensions.load(tests::in_build("lib/libdataline-samples.so"));
   EXPECT_EQ(extensions.try_load("surely_not_there").status(), DL_ERR_NOT_FOUND);
   const auto formats = format_table(extensions.get());
   ASSERT_EQ(formats.size(), format_table().size() + 1);

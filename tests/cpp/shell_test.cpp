@@ -4,6 +4,7 @@
 
 #include "tests/cpp/support.h"
 #include "tests/memory/temp_files.h"
+#include "tests/support/places.h"
 
 namespace dataline::cpp_tests::shell_test {
 namespace {
@@ -21,7 +22,7 @@ class CppShell : public ::testing::Test {
   // Standard output of `dataline cat` for this job.
   std::string cat(const std::string& words) const {
     const std::string command =
-        std::string(DATALINE_PROGRAM) + " cat '" + uri_ +
+        tests::in_build("bin/dataline") + " cat '" + uri_ +
         "' --shuffle full --seed 5 --batch_size 8 --epochs 2 --transform 'scale(0.5)' " + words;
     std::string output;
     FILE* pipe = popen(command.c_str(), "r");

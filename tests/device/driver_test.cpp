@@ -4,6 +4,7 @@
 
 #include "core/device/cuda_driver.h"
 #include "tests/device/device_support.h"
+#include "tests/support/places.h"
 
 namespace dataline::driver_test {
 namespace {
@@ -65,7 +66,7 @@ TEST_F(Driver, ALibraryThatIsNoDriverIsNamed) {
 }
 
 TEST_F(Driver, AnOldDriverTellsItsVersionAndTheLeast) {
-  Status status = refused("cuda", FAKE_OLD_CUDA_LIBRARY);
+  Status status = refused("cuda", tests::in_build("lib/libfake_old_cuda.so"));
   EXPECT_EQ(status.code(), Code::kNoDevice);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("CUDA 12.0 driver or newer"), HasSubstr("this one is 11.8")));
   fake_cuda_version(11040);

@@ -5,6 +5,7 @@
 
 #include "tests/device/loader_support.h"
 #include "tests/memory/temp_files.h"
+#include "tests/support/places.h"
 
 namespace dataline::tests::loader_create_test {
 namespace {
@@ -73,7 +74,7 @@ TEST_F(DeviceCreate, WithoutADriverOrDeviceNamesWhatIsMissing) {
   std::tie(status, message) = refusal(with_library("libc.so.6"));
   EXPECT_EQ(status, DL_ERR_NO_DEVICE);
   EXPECT_THAT(message, AllOf(HasSubstr("libc.so.6"), HasSubstr("no CUDA driver")));
-  std::tie(status, message) = refusal(with_library(FAKE_OLD_CUDA_LIBRARY));
+  std::tie(status, message) = refusal(with_library(tests::in_build("lib/libfake_old_cuda.so")));
   EXPECT_EQ(status, DL_ERR_NO_DEVICE);
   EXPECT_THAT(message, HasSubstr("12.0"));
   std::tie(status, message) = refusal(on_device({}, "cuda:3"));

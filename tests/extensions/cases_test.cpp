@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "capi/dataline.h"
+#include "tests/support/places.h"
 
 namespace dataline::cases_test {
 namespace {
@@ -28,7 +29,7 @@ std::string trimmed(const std::string& text) {
 }
 
 std::vector<Case> read_cases() {
-  std::ifstream file(std::string(CASES_DIR) + "/cases.txt");
+  std::ifstream file(tests::in_repository("tests/extensions/cases.txt"));
   std::vector<Case> cases;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
@@ -37,7 +38,7 @@ std::vector<Case> read_cases() {
     for (std::string part; std::getline(text, part, '|');) parts.push_back(trimmed(part));
     std::string& uri = parts[1];
     for (size_t at = uri.find('@'); at != std::string::npos; at = uri.find('@'))
-      uri.replace(at, 1, std::string(CASES_DIR) + "/files");
+      uri.replace(at, 1, tests::in_repository("tests/extensions/files"));
     cases.push_back({parts[0], uri, parts[2], parts.back()});
   }
   return cases;
@@ -129,7 +130,7 @@ TEST_P(ExtensionCases, OfThePluginInCGiveWhatIsExpected) {
   dl_error error = DL_ERROR_INIT;
   dl_extensions* extensions = nullptr;
   ASSERT_EQ(dl_extensions_create(&extensions, &error), DL_OK);
-  ASSERT_EQ(dl_extensions_load(extensions, SAMPLES, &error), DL_OK) << error.message;
+  ASSERT_EQ(dl_extensions_load(extensions, tests::in_build(SAMPLES).c_str(), &error), DL_OK) << error.message;
   expect_result(result_of(GetParam(), extensions), GetParam().expected);
   dl_extensions_destroy(extensions);
 }
@@ -152,9 +153,9 @@ std::set<std::string> names_in(const std::string& path, const char* pattern) {
 
 TEST(Plugins, FindEveryFunctionOfTheHeader) {
   const std::set<std::string> declared =
-      names_in(std::string(CAPI_DIR) + "/dataline.h", R"(DL_API[^;(]*?\b(dl_\w+)\()");
+      names_in(tests::in_repository("capi/dataline.h"), R"(DL_API[^;(]*?\b(dl_\w+)\()");
   EXPECT_GT(declared.size(), 90u);
-  EXPECT_EQ(names_in(std::string(CAPI_DIR) + "/functions.def", R"(FUNCTION\((dl_\w+)\))"), declared);
+  EXPECT_EQ(names_in(tests::in_repository("capi/functions.def"), R"(FUNCTION\((dl_\w+)\))"), declared);
 }
 
 TEST(ExtensionCases, AreAsManyAsTheFileHas) { EXPECT_GE(read_cases().size(), 25u); }

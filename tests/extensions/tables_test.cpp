@@ -1,6 +1,7 @@
 // What is refused of a host's tables, who owns what, and plug-ins that are none.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/extensions/extensions_support.h"
+#include "tests/support/places.h"
 
 namespace dataline::tests::tables_test {
 namespace {
@@ -234,19 +235,21 @@ TEST_F(Extensions, LoadOfAPluginThatIsNotThereSaysWhy) {
 }
 
 TEST_F(Extensions, LoadOfALibraryThatIsNoPluginSaysSo) {
-  EXPECT_EQ(dl_extensions_load(extensions_, NO_ENTRY, &error_), DL_ERR_UNSUPPORTED);
+  EXPECT_EQ(dl_extensions_load(extensions_, tests::in_build(NO_ENTRY).c_str(), &error_), DL_ERR_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("dl_plugin_register"));
 }
 
 TEST_F(Extensions, LoadOfAPluginOfAnotherAbiAddsNothing) {
-  EXPECT_EQ(dl_extensions_load(extensions_, BAD_ABI, &error_), DL_ERR_UNSUPPORTED);
+  EXPECT_EQ(dl_extensions_load(extensions_, tests::in_build(BAD_ABI).c_str(), &error_), DL_ERR_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("built for ABI 9, the library has ABI 2"));
   EXPECT_EQ(dl_format_count(extensions_), dl_format_count(nullptr));
 }
 
 TEST_F(Extensions, LoadOfAPluginTwiceIsRefusedAndLeavesTheFirst) {
-  ASSERT_EQ(dl_extensions_load(extensions_, SAMPLES, &error_), DL_OK) << error_.message;
-  EXPECT_EQ(dl_extensions_load(extensions_, SAMPLES, &error_), DL_ERR_INVALID_ARGUMENT);
+  ASSERT_EQ(dl_extensions_load(extensions_, tests::in_build(SAMPLES).c_str(), &error_), DL_OK)
+      << error_.message;
+  EXPECT_EQ(dl_extensions_load(extensions_, tests::in_build(SAMPLES).c_str(), &error_),
+            DL_ERR_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("'dlrec' is there already"));
   EXPECT_EQ(dl_format_count(extensions_), dl_format_count(nullptr) + 1);
 }

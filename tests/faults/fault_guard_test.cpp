@@ -14,6 +14,7 @@
 #include "core/base/status.h"
 #include "tests/conformance/files.h"
 #include "tests/support/fresh_seed.h"
+#include "tests/support/places.h"
 
 extern "C" int64_t guarded_job(const char* path, const char* uri, int64_t rows);
 
@@ -269,7 +270,8 @@ TEST_F(FaultGuard, TwoCopiesInOneProcessBothWork) {
   }
   for (const bool static_first : {true, false}) {
     EXPECT_EQ(in_clean_child([&] {
-                void* module = ::dlopen(DATALINE_GUARDED_MODULE, RTLD_NOW | RTLD_LOCAL);
+                void* module =
+                    ::dlopen(tests::in_build("tests/libguarded_job.so").c_str(), RTLD_NOW | RTLD_LOCAL);
                 if (module == nullptr) return 1;
                 auto* const in_module = reinterpret_cast<GuardedJob*>(::dlsym(module, "guarded_job"));
                 const std::string uri = concat("raw:", path_, "?dtype=u8&shape=", kRowBytes);
@@ -289,7 +291,8 @@ TEST_F(FaultGuard, TwoCopiesInOneProcessBothWork) {
 // The handler outlives the library's last user, so its code must stay: a fault afterwards ends as if it had never been.
 TEST_F(FaultGuard, ALibraryThatIsUnloadedLeavesNoHandlerIntoNothing) {
   EXPECT_EQ(in_clean_child([&] {
-              void* module = ::dlopen(DATALINE_GUARDED_MODULE, RTLD_NOW | RTLD_LOCAL);
+              void* module =
+                  ::dlopen(tests::in_build("tests/libguarded_job.so").c_str(), RTLD_NOW | RTLD_LOCAL);
               if (module == nullptr) return 1;
               auto* const in_module = reinterpret_cast<GuardedJob*>(::dlsym(module, "guarded_job"));
               const std::string uri = concat("raw:", path_, "?dtype=u8&shape=", kRowBytes);

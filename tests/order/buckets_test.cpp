@@ -13,6 +13,7 @@
 #include <string>
 
 #include "core/base/random.h"
+#include "tests/support/places.h"
 
 namespace dataline::buckets_test {
 namespace {
@@ -174,7 +175,7 @@ TEST(BucketOrder, IsTheGoldenOne) {
             ", \"rows\": " + list_text(golden.rows) + ", \"seed\": " + std::to_string(golden.seed) +
             ", \"epoch\": " + std::to_string(golden.epoch) + ", \"steps\": [" + steps + "]}";
   }
-  std::ifstream file(DATALINE_GOLDEN_BUCKETS, std::ios::binary);
+  std::ifstream file(tests::in_repository("tests/order/golden_buckets.json"), std::ios::binary);
   std::ostringstream wanted;
   wanted << file.rdbuf();
   EXPECT_EQ(text + "\n]\n", wanted.str());

@@ -9,6 +9,7 @@
 
 #include "core/order/orders.h"
 #include "tests/order/window_support.h"
+#include "tests/support/places.h"
 
 namespace dataline::golden_test {
 namespace {
@@ -130,8 +131,9 @@ TEST(GoldenOrder, WeightedDrawsAreWhatTheyWereInTheFirstRelease) {
 }
 
 TEST(GoldenOrder, TheJsonForTheBindingsSaysTheSame) {
-  std::ifstream file(DATALINE_GOLDEN_ORDER, std::ios::binary);
-  ASSERT_TRUE(file.is_open()) << DATALINE_GOLDEN_ORDER;
+  const std::string path = tests::in_repository("tests/order/golden_order.json");
+  std::ifstream file(path, std::ios::binary);
+  ASSERT_TRUE(file.is_open()) << path;
   std::ostringstream text;
   text << file.rdbuf();
   EXPECT_EQ(text.str(), golden_json());

@@ -12,6 +12,7 @@
 #include "tests/order/golden_order.h"
 #include "tests/order/mix_support.h"
 #include "tests/order/window_support.h"
+#include "tests/support/places.h"
 
 namespace dataline::mix_golden_test {
 namespace {
@@ -106,7 +107,7 @@ TEST(MixGolden, HomogeneousStepsByRepeats) {
 
 // What check_golden_order.py computes a second time is what is pinned here.
 TEST(MixGolden, TheJsonHasTheSameOrders) {
-  std::ifstream file(DATALINE_GOLDEN_MIXES, std::ios::binary);
+  std::ifstream file(tests::in_repository("tests/order/golden_mixes.json"), std::ios::binary);
   std::ostringstream read;
   read << file.rdbuf();
   const std::string text = read.str();

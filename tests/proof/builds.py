@@ -30,16 +30,14 @@ class Builds:
     def __init__(self, root, logs, environment, long=False, seed=1):
         self.root, self.logs, self.long = pathlib.Path(root), pathlib.Path(logs), long
         self.cache = {"CCACHE_BASEDIR": str(self.root), **COMPILER_CACHE}
-        self.environment = {**self.cache, **environment}
+        caches = environment.get("XDG_CACHE_HOME") or str(pathlib.Path(environment.get("HOME", "/"), ".cache"))
+        self.environment = {**self.cache, "DATALINE_KERNEL_CACHE": f"{caches}/dataline/kernels", **environment}
         self.jobs = os.cpu_count() or 2
         self.properties = f"seed={seed} max_success=2000" if long else "seed=1"
         self._configured = {}
 
     def _kernels(self, preset):
-        """Kernels for one generation of GPUs everyday, where only their twins run; sanitized builds use the release build's."""
-        made = sorted(self.root.glob("build/release/core/device/kernels-*.fatbin"), key=os.path.getmtime)
-        if preset != "release" and made:
-            return [f"-DDATALINE_KERNELS={made[-1]}"]
+        """Kernels for one generation of GPUs everyday, where only their twins run. Compiled once: all builds use what the first kept."""
         done = subprocess.run(["bash", "core/device/kernels/toolkit.sh", "--no-install"], cwd=self.root, env=self.environment, capture_output=True,
                               text=True, check=False)
         if done.returncode or not done.stdout.strip():

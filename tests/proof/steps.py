@@ -9,7 +9,7 @@ import process
 
 # What the gates and the scripts use of the release build. Programs in C++ on LibTorch are built with release/examples.
 LIBRARY = ("dataline_shared", "dataline_static", "dataline_cli", "dataline_share", "fake_cuda", "dataline-samples", "dataline-bad_abi",
-           "dataline-no_entry", "loops_c", "loops_cpp", "examples")
+           "dataline-no_entry", "loops_c", "loops_cpp", "examples_c", "examples_cpp")
 OPTIONAL = ("dataline-audio", "dataline-parquet")  # where their libraries are installed
 LANGUAGES = ("rust", "go", "julia", "python")
 

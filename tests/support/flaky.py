@@ -15,6 +15,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -100,22 +101,6 @@ def write_ledger(ledger):
     new.replace(LEDGER)
 
 
-class Load:
-    """Processes that compute, so that a test's threads run late."""
-
-    def __init__(self, count):
-        self.count = count
-
-    def __enter__(self):
-        self.processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(self.count)]
-
-    def __exit__(self, *_):
-        for process in self.processes:
-            process.kill()
-        for process in self.processes:
-            process.wait()
-
-
 def row_of(ledger, test):
     row = ledger.get(test.name)
     digest = test.digest()
@@ -125,9 +110,43 @@ def row_of(ledger, test):
     return row
 
 
-def run_one(test, row, logs):
-    log = logs / f"{test.name}.log"
-    passed, seconds = test.run(log)
+class Slice:
+    """Tests that are run some at a time, each beside the others: they are the load. The lock guards the rows and who runs."""
+
+    def __init__(self, tests, ledger, times, end, logs):
+        self.tests, self.ledger, self.times, self.end, self.logs = tests, ledger, times, end, logs
+        self.rows = {test.name: row_of(ledger, test) for test in tests}
+        self.lock, self.running = threading.Lock(), set()
+
+    def take(self):
+        """The test with the fewest runs that nobody runs. One that has failed is mended first: it is not run until it has changed."""
+        with self.lock:
+            due = [test for test in self.tests if test.name not in self.running and int(self.rows[test.name]["failed"]) == 0
+                   and int(self.rows[test.name]["runs"]) < self.times]
+            if not due or time.monotonic() > self.end:
+                return None
+            test = min(due, key=lambda test: int(self.rows[test.name]["runs"]))
+            self.running.add(test.name)
+            return test
+
+    def work(self):
+        while test := self.take():
+            log = self.logs / f"{test.name}.log"
+            passed, seconds = test.run(log)
+            with self.lock:
+                keep_run(self.rows[test.name], log, passed, seconds)
+                self.running.discard(test.name)
+                write_ledger(self.ledger)
+
+    def run(self, at_a_time):
+        threads = [threading.Thread(target=self.work) for _ in range(at_a_time)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+def keep_run(row, log, passed, seconds):
     row["runs"] = int(row["runs"]) + 1
     row["seconds"] = round(float(row["seconds"]) + seconds, 1)
     row["date"], row["commit"] = datetime.date.today().isoformat(), commit()
@@ -135,9 +154,9 @@ def run_one(test, row, logs):
         log.unlink()
         return
     row["failed"] = int(row["failed"]) + 1
-    kept = logs / f"{test.name}.failed-{row['runs']}.log"
+    kept = log.with_suffix(f".failed-{row['runs']}.log")
     log.replace(kept)
-    print(f"{test.name}: failed in run {row['runs']}: {kept.relative_to(ROOT)}", flush=True)
+    print(f"{row['test']}: failed in run {row['runs']}: {kept.relative_to(ROOT)}", flush=True)
 
 
 def main():
@@ -155,20 +174,10 @@ def main():
         return
     logs = ROOT / "build/flaky"
     logs.mkdir(parents=True, exist_ok=True)
-    ledger = read_ledger()
-    rows = {test.name: row_of(ledger, test) for test in tests}
-    end = time.monotonic() + 60 * asked.minutes
-    with Load(asked.load):
-        while time.monotonic() < end:
-            # A test that has failed is mended first: it is not run again until it has changed.
-            due = [test for test in tests if int(rows[test.name]["runs"]) < asked.times and int(rows[test.name]["failed"]) == 0]
-            if not due:
-                break
-            test = min(due, key=lambda test: int(rows[test.name]["runs"]))
-            run_one(test, rows[test.name], logs)
-            write_ledger(ledger)
-    failed = [name for name, row in rows.items() if int(row["failed"]) > 0]
-    counts = [int(row["runs"]) for row in rows.values()]
+    run = Slice(tests, read_ledger(), asked.times, time.monotonic() + 60 * asked.minutes, logs)
+    run.run(1 + asked.load)
+    failed = [name for name, row in run.rows.items() if int(row["failed"]) > 0]
+    counts = [int(row["runs"]) for row in run.rows.values()]
     print(f"flaky: {len(tests)} tests, {sum(counts)} runs in all, {min(counts, default=0)} to {max(counts, default=0)} each; failed: {', '.join(failed) or 'none'}")
     sys.exit(1 if failed else 0)
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/places.h"
 #include "tests/support/read_whole.h"
 #include "tests/transform/support/runner.h"
 
@@ -96,7 +97,7 @@ TEST(NumPy, AgreesOnCastsWhereItsRuleIsTheSame) {
     folder.write(concat(dtype_name(dtype), ".bin"), wide.back().bytes);
     folder.write(concat(dtype_name(dtype), ".small.bin"), small.back().bytes);
   }
-  const std::string script = std::string(DATALINE_NUMPY_ORACLE);
+  const std::string script = tests::in_repository("tests/transform/numpy_oracle.py");
   ASSERT_EQ(std::system(concat(program, " '", script, "' '", folder.path().string(), "'").c_str()), 0);
   for (size_t from = 0; from < dtypes.size(); ++from) {
     for (DType to : dtypes) {

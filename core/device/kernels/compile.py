@@ -7,13 +7,19 @@ is newer than they know. Here NVRTC 12.0 makes the PTX and the code of the gener
 12.8 the code of newer ones, which older drivers do not know either. The image has the compression of before 12.4, which
 all can read.
 
+DATALINE_KERNEL_CACHE names a folder that keeps images: what one checkout compiled, another one copies. An image's name there
+tells all that went into it: its own name (sources, architectures), this script, the folder of the compilers.
+
 SPDX-License-Identifier: Apache-2.0
 """
 
 import concurrent.futures
 import ctypes
+import hashlib
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -105,9 +111,29 @@ def pack(path, cubins, ptx_of, ptx):
     return grown(image, library.nvFatbinSize, library.nvFatbinGet)
 
 
+def kept_image(image, tools):
+    """Where DATALINE_KERNEL_CACHE keeps the image; None: nowhere."""
+    folder = os.environ.get("DATALINE_KERNEL_CACHE")
+    made_by = hashlib.sha256(pathlib.Path(__file__).read_bytes() + str(tools.resolve()).encode()).hexdigest()[:12]
+    return pathlib.Path(folder, f"{image.stem}-by-{made_by}.fatbin") if folder else None
+
+
 def main():
     tools, include, source, image = map(pathlib.Path, sys.argv[1:5])
-    architectures = sorted(sys.argv[5:], key=int)
+    kept = kept_image(image, tools)
+    if kept and kept.is_file():
+        shutil.copyfile(kept, image)
+        return
+    image.write_bytes(compiled(tools, include, source, sorted(sys.argv[5:], key=int)))
+    if kept:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as new:
+            new.write(image.read_bytes())
+        os.replace(new.name, kept)
+
+
+def compiled(tools, include, source, architectures):
+    """The image with code for these architectures."""
     nvrtc = Nvrtc(tools / "cuda_nvrtc/lib/libnvrtc.so.12", include, source)
     newest = nvrtc.newest()
     known = [word for word in architectures if int(word) <= newest]
@@ -120,7 +146,7 @@ def main():
             latest = threads.submit(nvrtc.compile, f"compute_{newest}").result()
             codes |= {word: threads.submit(assemble, tools / "cuda_nvcc/bin/ptxas", latest, word) for word in newer}
         cubins = {word: code.result() for word, code in codes.items()}
-        image.write_bytes(pack(tools / "nvfatbin/lib/libnvfatbin.so.12", cubins, ptx_of, portable.result()))
+        return pack(tools / "nvfatbin/lib/libnvfatbin.so.12", cubins, ptx_of, portable.result())
 
 
 main()

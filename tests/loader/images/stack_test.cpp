@@ -12,6 +12,7 @@
 
 #include "core/base/thread.h"
 #include "tests/support/job.h"
+#include "tests/support/places.h"
 
 namespace dataline::tests::stack_test {
 namespace {
@@ -63,7 +64,7 @@ struct Painted {
 
 // The files of golden_images.txt whose name begins so: JPEG of every kind, PNG, WebP. With labels, all 0.
 Dataset golden_files(const std::string& prefix) {
-  std::ifstream lines(DATALINE_GOLDEN_IMAGES);
+  std::ifstream lines(tests::in_repository("tests/transform/decode/golden_images.txt"));
   std::string name, digest, hex, data;
   std::vector<int64_t> offsets = {0};
   while (lines >> name >> digest >> digest >> digest >> digest >> hex) {

@@ -11,6 +11,7 @@
 #include "tests/source/gzip_files.h"
 #include "tests/source/located.h"
 #include "tests/support/data_digest.h"
+#include "tests/support/places.h"
 
 namespace dataline::idx_test {
 namespace {
@@ -152,7 +153,7 @@ class Mnist : public testing::Test {
     if (!std::filesystem::exists(kFolder)) GTEST_SKIP() << kFolder << " is not there: MNIST is not read";
     if (!has_libdeflate()) GTEST_SKIP() << "this build has no libdeflate";
   }
-  const std::string kFolder = std::string(DATALINE_SHARED_DATA) + "/mnist";
+  const std::string kFolder = tests::in_shared_data("mnist");
   TempDir dir_;
 };
 

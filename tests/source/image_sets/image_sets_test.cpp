@@ -12,6 +12,7 @@
 
 #include "core/source/open.h"
 #include "tests/source/image_sets/image_set_files.h"
+#include "tests/support/places.h"
 
 namespace dataline::image_sets_test {
 namespace {
@@ -171,7 +172,7 @@ TEST_F(ImageSetsTest, SeveralDirectoriesAreOneSet) {
 }
 
 TEST_F(ImageSetsTest, TheRealMnistFilesAreRead) {
-  std::string path = std::string(DATALINE_SHARED_DATA) + "/mnist";
+  std::string path = tests::in_shared_data("mnist");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not here";
   if (!gzip_is_read()) GTEST_SKIP() << "this build has no libdeflate";
   SourceRef train = open("mnist:" + path);

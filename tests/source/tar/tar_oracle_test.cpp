@@ -8,6 +8,7 @@
 
 #include "core/source/tar/tar_members.h"
 #include "tests/source/source_support.h"
+#include "tests/support/places.h"
 #include "tests/support/read_whole.h"
 
 namespace dataline::tar_oracle_test {
@@ -55,7 +56,7 @@ class TarOracle : public ::testing::Test {
   // Once for all tests: most of the time goes into GNU tar's processes.
   static void SetUpTestSuite() {
     dir_ = std::make_unique<TempDir>();
-    const std::string script = std::string(SOURCE_FOLDER) + "/tar/tar_oracle.py ";
+    const std::string script = tests::in_repository("tests/source/tar/tar_oracle.py") + " ";
     const char* seed = std::getenv("DATALINE_TAR_SEED");  // by hand: other damage than every day's
     const std::string words = concat(" ", kMutated, " ", seed == nullptr ? "23" : seed, " >/dev/null");
     ran_ = std::system(concat("python3 ", script, dir_->path(), words).c_str()) == 0;

@@ -9,6 +9,7 @@
 
 #include "core/source/open.h"
 #include "tests/source/tokens/token_files.h"
+#include "tests/support/places.h"
 
 namespace dataline::tokens_test {
 namespace {
@@ -135,7 +136,7 @@ TEST_F(TokensTest, AnEmptyFileHasNoWindows) {
 }
 
 TEST_F(TokensTest, BytesOfTextAreTokens) {
-  std::string path = std::string(DATALINE_SHARED_DATA) + "/text/tinyshakespeare.txt";
+  std::string path = tests::in_shared_data("text/tinyshakespeare.txt");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not here";
   SourceRef source = open("tokens:" + path + "?dtype=u8&length=256");
   EXPECT_EQ(source->count(), (1'115'394 - 257) / 256 + 1);

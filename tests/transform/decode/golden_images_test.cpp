@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/base/random.h"
+#include "tests/support/places.h"
 #include "tests/transform/decode/decoded.h"
 #include "tests/transform/decode/png_files.h"
 
@@ -17,7 +18,7 @@ struct Golden {
 
 std::vector<Golden> goldens() {
   std::vector<Golden> all;
-  std::ifstream file(DATALINE_GOLDEN_IMAGES);
+  std::ifstream file(tests::in_repository("tests/transform/decode/golden_images.txt"));
   Golden one;
   std::string hex;
   while (file >> one.name >> one.rgb >> one.gray >> one.rgba >> one.oriented >> hex) {

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "core/base/text.h"
+#include "tests/support/places.h"
 #include "tests/transform/support/runner.h"
 
 namespace dataline {
@@ -20,7 +21,7 @@ namespace {
 
 std::string folder() {
   const char* other = std::getenv("DATALINE_GOLDEN");
-  return other != nullptr ? other : DATALINE_GOLDEN_FOLDER;
+  return other != nullptr ? other : tests::in_repository("tests/transform/golden");
 }
 
 Picture take_picture(const std::string& shape, std::istream& pixels) {
