@@ -1,6 +1,6 @@
 """Tests with threads or clocks, run again and again beside a load (tests/flaky.sh).
 
-The tests are those that ctest knows in a build folder, where the source of the test, or a script or header of its folder that it
+The tests are those that ctest knows in a build folder, and with build/release the files of tests of the languages, where the source of the test, or a script or header of its folder that it
 names, has threads, clocks, signals or time-outs in it.
 
 SPDX-License-Identifier: Apache-2.0
@@ -17,6 +17,8 @@ import subprocess
 import sys
 import threading
 import time
+
+import flaky_hosts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEDGER = ROOT / "tests/results/flaky.tsv"
@@ -41,7 +43,7 @@ class Test:
         self.timeout = float(properties.get("TIMEOUT", 600))
         self.environment = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
         self.label = (properties.get("LABELS") or ["?"])[0]
-        self.sources = self.find_sources(build)
+        self.sources = entry.get("sources") or self.find_sources(build)
 
     def find_sources(self, build):
         """Files named in the command; of a program that is not told which file it is to run, the source named as the test is."""
@@ -84,7 +86,8 @@ def known_tests(build):
     shown = subprocess.run(["ctest", "--show-only=json-v1"], cwd=build, capture_output=True, text=True, check=False)
     if shown.returncode != 0:
         sys.exit(f"flaky: {build} is not a build folder with tests: {shown.stderr.strip()}")
-    return [Test(entry, build) for entry in json.loads(shown.stdout)["tests"] if entry.get("command")]
+    entries = json.loads(shown.stdout)["tests"] + (flaky_hosts.tests(build) if build == ROOT / "build/release" else [])
+    return [Test(entry, build) for entry in entries if entry.get("command")]
 
 
 def read_ledger():
@@ -131,7 +134,7 @@ class Slice:
 
     def work(self):
         while test := self.take():
-            log = self.logs / f"{test.name}.log"
+            log = self.logs / f"{test.name.replace('/', '-')}.log"
             passed, seconds = test.run(log)
             with self.lock:
                 keep_run(self.rows[test.name], log, passed, seconds)
