@@ -29,7 +29,7 @@ class Part:
     command: tuple = ()
     long_command: tuple = ()
     steps: tuple = ()  # what must be there first (steps.py)
-    beside: bool = False  # uses one core: runs beside the parts that follow it
+    beside: tuple = ()  # uses one core: it runs in a thread while the parts that follow it have one of these names or prefixes
     results: str = ""  # with --long, the log is kept in tests/results/DATE-<this>
     kept: str = ""  # of the log, the lines that have this
 

@@ -44,10 +44,16 @@ PARTS = (
     *(part for part in cpp_parts.parts() if part.preset == "release" and part.name != "release/law"),
     Part("release/plants", command=("bench/doctor/plants.py", "--program", "build/release/bin/dataline"), steps=("library",), inputs=ALL,
          long=True),
-    gate("julia", tools=("julia",), beside=True),
+    gate("julia", tools=("julia",), beside=("bindings",)),
     gate("rust", "README.md", tools=("rust",)),
     gate("go", tools=("go",)),
     gate("python", "plugins", "tests/support/fake_cuda", "tests/metrics/check_trace.py", "bench/peers", "data:imagenet-sample", "data:text"),
+    # On a system that has nothing yet can break the way to the first build, and files that are not listed. Objects may come out of
+    # the compiler cache, where all that goes into one is the same there; --long compiles everything.
+    Part("bare", command=("bash", "-c", 'cache=$(ccache -k cache_dir 2>/dev/null || true); exec tests/bare.sh --user ${cache:+--ccache "$cache"}'), long_command=("tests/bare.sh", "debian12", "--main"), seconds=7200,
+         inputs=("names:core", "names:capi", "names:bindings/cli", "names:plugins", "examples", *CMAKE, "core/setup.sh", "capi/*.in",
+                 "capi/exports.map", "tests/bare.sh", "tests/support/bare_system.sh"), assumes=LIBRARY + cpp_parts.SHELL, tools=("chroot",),
+         beside=("languages", "launch", "examples", "docs")),
     Part("languages", command=("tests/languages/run.sh",), steps=("library", "rust", "go", "julia", "python"),
          inputs=LIBRARY + cpp_parts.SHELL + cpp_parts.CPP + HEADER + ("tests/languages", "tests/extensions", "tests/cpp", "bindings", "examples"),
          tools=("c++", "python", "rust", "go", "julia")),
@@ -65,11 +71,6 @@ PARTS = (
          inputs=("docs", "README.md", "bindings/cpp/include", "bindings/python/src", "examples/rust", "examples/go", *HEADER, *TABLES),
          assumes=LIBRARY,
          tools=("c++", "python", "rust", "go", "julia")),
-    # On a system that has nothing yet can break the way to the first build, and files that are not listed. Objects may come out of
-    # the compiler cache, where all that goes into one is the same there; --long compiles everything.
-    Part("bare", command=("bash", "-c", 'cache=$(ccache -k cache_dir 2>/dev/null || true); exec tests/bare.sh --user ${cache:+--ccache "$cache"}'), long_command=("tests/bare.sh", "debian12", "--main"), seconds=7200,
-         inputs=("names:core", "names:capi", "names:bindings/cli", "names:plugins", "examples", *CMAKE, "core/setup.sh", "capi/*.in",
-                 "capi/exports.map", "tests/bare.sh", "tests/support/bare_system.sh"), assumes=LIBRARY + cpp_parts.SHELL, tools=("chroot",)),
     Part("bare/debian13", command=("tests/bare.sh", "debian13", "--main"), inputs=ALL, long=True, seconds=7200, tools=("chroot",)),
     Part("bare/tests", command=("tests/bare.sh", "--tests"), inputs=ALL, long=True, seconds=4 * 3600, tools=("chroot",)),
     Part("bench", command=("bench/run.sh", "--smoke"), steps=("library",), assumes=LIBRARY,

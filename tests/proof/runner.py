@@ -60,9 +60,7 @@ class Runner:
         tree, beside = self.tree(), []
         keyed = [(part, "" if part.always else self.key(part, tree)[0]) for part in parts]
         for part, key in keyed:
-            group = part.name.partition("/")[0]
-            if beside and group != beside[0][0]:
-                self._join(beside)
+            beside = self._joined(beside, part)
             entry = self.known(part, key)
             if entry:
                 self.stored.append((part.name, entry))
@@ -70,21 +68,23 @@ class Runner:
                     self.tell(line)
             elif part.beside and self._steps(part) is None:
                 self.tell(f"== {part.name} (beside the next)")
-                beside.append((group, threading.Thread(target=self._in_thread, args=(part, key))))
+                beside.append((part, threading.Thread(target=self._in_thread, args=(part, key))))
                 beside[-1][1].start()
             else:
                 self.tell(f"== {part.name}")
                 self._finish(part, key, self.execute(part, tree))
-        self._join(beside)
+        self._joined(beside, None)
         return not any(result.failed for result in self.results)
 
-    def _join(self, beside):
-        for _, thread in beside:
-            thread.join()
-        for part, key, result in self._beside:
-            self._finish(part, key, result)
-        self._beside.clear()
-        beside.clear()
+    def _joined(self, beside, part):
+        """Waits for the parts in threads that may not run beside this one, and reports those that have ended. Returns the others."""
+        going_on = [(other, thread) for other, thread in beside if part and any(part.chosen_by(prefix) for prefix in other.beside)]
+        for other, thread in beside:
+            if (other, thread) not in going_on:
+                thread.join()
+        while self._beside:
+            self._finish(*self._beside.pop(0))
+        return going_on
 
     def _in_thread(self, part, key):
         self._beside.append((part, key, self.execute(part, self.tree())))

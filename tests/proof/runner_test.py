@@ -142,8 +142,16 @@ class Runs(TreeCase):
         self.assertIn(state, ("gone", "Z"))  # ended; perhaps nobody has waited for it yet
 
     def test_parts_beside_others_are_all_reported(self):
-        made = self.run_parts(self.script("true", "one", beside=True), self.script("false", "two"))
+        made = self.run_parts(self.script("true", "one", beside=("two",)), self.script("false", "two"))
         self.assertEqual(sorted((result.name, result.verdict) for result in made.results), [("one", "passed"), ("two", "FAILED")])
+
+    def test_a_part_runs_beside_those_that_it_names_and_no_other(self):
+        slow = self.script(f"while [ ! -e {self.folder}/go ]; do sleep 0.05; done", "slow", beside=("quick",))
+        quick = self.script(f"touch {self.folder}/go", "quick/one")  # alone, the slow one would never end
+        after = self.script(f"touch {self.folder}/after", "after")
+        made = self.run_parts(slow, quick, after)
+        self.assertEqual({result.name: result.verdict for result in made.results}, {"slow": "passed", "quick/one": "passed", "after": "passed"})
+        self.assertEqual(made.results[-1].name, "after")  # the slow one was reported before it began
 
 
 class Reports(TreeCase):

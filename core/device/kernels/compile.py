@@ -129,6 +129,7 @@ def main():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as new:
             new.write(image.read_bytes())
+        os.chmod(new.name, 0o644)
         os.replace(new.name, kept)
 
 
