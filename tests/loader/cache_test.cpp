@@ -15,7 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const Settings kCachedJob = {{"batch_size", "8"}, {"epochs", "2"}, {"shuffle", "full"}, {"seed", "5"}};
+// One worker: several begin the second epoch before the first has ended, and make a sample twice that is not kept yet.
+const Settings kCachedJob = {
+    {"batch_size", "8"}, {"epochs", "2"}, {"shuffle", "full"}, {"seed", "5"}, {"num_workers", "1"}};
 
 class Cached : public ::testing::Test {
  protected:

@@ -19,6 +19,8 @@ class CachedImages : public ::testing::TestWithParam<const char*> {
 
   std::string path(int64_t i) const { return Photographs::path_in(folder_ + "/set", i); }
   void write(int64_t i, const std::string& bytes) const { Photographs::write(path(i), bytes); }
+  // One epoch. The batches of a second one are begun before the first has ended: a sample that is not kept yet is made twice.
+  Settings filling(const Settings& settings) const { return with(cached(settings), {{"epochs", "1"}}); }
   // Samples that a whole job has to make, because the cache does not have them.
   int64_t made(const Settings& settings) const {
     const Loader loader = make_loader(dataset(), settings);
@@ -73,7 +75,7 @@ TEST_P(CachedImages, AreNotDecodedAgain) {
         "image: decode, resize([32, 32]), normalize(imagenet)"}) {
     SCOPED_TRACE(transform);
     const Settings job = with(kJob, {{"transform", transform}, {"num_workers", GetParam()}});
-    EXPECT_EQ(made(cached(job)), set_.count) << "in the first epoch";
+    EXPECT_EQ(made(filling(job)), set_.count);
     EXPECT_EQ(made(cached(job)), 0);
   }
 }
@@ -203,6 +205,7 @@ TEST_P(CachedImages, OfTheirBatchsBucketAreKeptAsTheyWereDecoded) {
                                    {"num_workers", GetParam()}});
   const std::vector<std::string> expected = stream(job);
   EXPECT_EQ(stream(cached(job)), expected);
+  static_cast<void>(made(filling(job)));  // those that two workers wrote at the same time
   EXPECT_EQ(made(cached(job)), 0);
   EXPECT_EQ(stream(cached(job)), expected);
 }
