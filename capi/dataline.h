@@ -711,6 +711,8 @@ DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_op
  * Errors: DL_ERR_BAD_SAMPLE (once per step, the position stays; the next call delivers the step's good samples),
  * DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_FORKED, and with device=cuda DL_ERR_DEVICE_LOST,
  * then on every call, even for batches loaded before, and DL_ERR_WRONG_STATE (dl_batch_wait says of CUDA graphs when).
+ * DL_ERR_WRONG_STATE also in a reader, an operator or a storage that is called to fill a batch of this loader, where the call
+ * would wait for what its own thread does.
  * A failure of the machine while a batch is filled is never a bad sample, whatever on_error says: DL_ERR_NO_MEMORY,
  * DL_ERR_TOO_MANY_FILES, or DL_ERR_IO (a device that fails every read, a call that is always interrupted), with os_error
  * and the file. The position stays, nothing is counted, and the next call fills the batch again, with the same bytes. A
@@ -724,7 +726,7 @@ DL_API DL_MUST_CHECK dl_status dl_loader_next(dl_loader* loader, int64_t timeout
  * samples or about 1 MiB): a call loads one run at least, and lasts one longer at most. With a budget of 0 or less, or
  * with workers, it loads nothing and only says whether something is due. With lease_overflow=wait dl_loader_next still
  * waits for a release where all leases are held.
- * DL_CANCELLED, DL_INTERRUPTED; errors: DL_ERR_FORKED, DL_ERR_DEVICE_LOST. */
+ * DL_CANCELLED, DL_INTERRUPTED; errors: DL_ERR_FORKED, DL_ERR_DEVICE_LOST, DL_ERR_WRONG_STATE (as dl_loader_next). */
 DL_API DL_MUST_CHECK dl_status dl_loader_work(dl_loader* loader, int64_t budget_ns, dl_error* error);
 
 /* A loop over one epoch, as the `for` loops of the bindings are: the rest of this epoch at its start or right after a seek
@@ -794,7 +796,8 @@ DL_API void dl_loader_interrupt(dl_loader* loader);
 
 /* A handle for the host's event loop, signalled while next would not wait. On Linux a descriptor that poll, select and epoll
  * report as readable; on Windows a HANDLE that WaitForMultipleObjects takes; elsewhere DL_ERR_UNSUPPORTED. Of what kind it
- * is beyond that may change: only wait on it, never read, write, reset or close it. With num_workers=0 always signalled.
+ * is beyond that may change: only wait on it, never read, write, reset or close it. With num_workers=0 signalled, except
+ * where lease_overflow=wait has next wait for a release.
  * Made on the first call (DL_ERR_TOO_MANY_FILES, DL_ERR_NO_MEMORY); lives as long as the loader. */
 DL_API DL_MUST_CHECK dl_status dl_loader_wait_handle(dl_loader* loader, intptr_t* out, dl_error* error);
 

@@ -168,7 +168,7 @@ func (l *Loader) Interrupt() {
 }
 
 // WaitHandle is a file descriptor that is readable while Next would not wait: for epoll; never read or close it. With
-// num_workers=0 it is always readable. It lives as long as the loader.
+// num_workers=0 it is readable except where lease_overflow=wait makes Next wait for a release. It lives as long as the loader.
 func (l *Loader) WaitHandle() (uintptr, error) {
 	out := new(uintptr)
 	err := l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderWaitHandle(raw, out, e) })

@@ -245,6 +245,28 @@ func TestASlowSourceSeesThatItsLoaderIsClosed(t *testing.T) {
 	<-released // no worker was left behind in it
 }
 
+func TestASourceThatWouldWaitForABatchOfItsOwnLoaderIsRefused(t *testing.T) {
+	for _, workers := range []int{0, 1} {
+		var l *dataline.Loader
+		made := make(chan struct{})
+		refused := make(chan error, 10)
+		read := ten(func(index int, record *dataline.Record) error {
+			if index == 0 {
+				<-made
+				_, err := l.Next(background)
+				refused <- err
+			}
+			return good(index, record)
+		})
+		l = loaderOf(t, sourceOf(t, read), dataline.With{"num_workers": workers, "batch_size": 5, "epochs": 1})
+		close(made)
+		b := must[*dataline.Batch](t)(l.Next(background))
+		equal(t, b.SampleIndices(), 0, 1, 2, 3, 4)
+		b.Release()
+		wants(t, <-refused, dataline.ErrWrongState)
+	}
+}
+
 func TestAReadThatIsInterruptedMakesNoSampleBad(t *testing.T) {
 	for _, workers := range []int{0, 2} {
 		var interrupted atomic.Bool

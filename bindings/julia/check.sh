@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The gate of the Julia package: lints, tests with the README's code, the example, the chain program.
-#   bindings/julia/check.sh [--quick]      --quick: without the example's training and without building the library by Pkg
+#   bindings/julia/check.sh [--quick | --tests FILE...]
+#     --quick          without the example's training and without building the library by Pkg
+#     --tests FILE...  these files of tests alone, by their names (test/runtests.jl), and nothing else
 # What it uses, where it is not told:
 #   JULIA             the program (otherwise what setup.sh finds: its own, or the one on the PATH)
 #   DATALINE_LIB_DIR  the folder of libdataline (otherwise the package looks for it itself)
@@ -13,8 +15,11 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-quick=false
-[[ ${1:-} != --quick ]] || quick=true
+quick=false tests=()
+case ${1:-} in
+  --quick) quick=true ;;
+  --tests) tests=("${@:2}") ;;
+esac
 
 julia=$("$here/setup.sh" --where) || { echo "$julia"; exit 77; }
 if [[ -z ${DATALINE_BIN:-} ]]; then
@@ -35,16 +40,22 @@ printf 'name = "Empty"\nuuid = "7f0c4c9e-4b0b-4f3f-8d27-1a1a1a1a1a1a"\nrepo = ""
 run() { timeout 900 "$julia" --startup-file=no --color=no "$@"; }
 step() { printf '== %s\n' "$*"; }
 
+# Compiling takes most of their time, so with less of it.
+run_tests() {
+  run --project="$work/project" --depwarn=error -e '
+    import Pkg
+    Pkg.develop(path = ARGS[1])
+    Pkg.test("Dataline"; julia_args = `-O1`, test_args = ARGS[2:end])' "$here" "$@"
+}
+if [[ ${#tests[@]} -gt 0 ]]; then run_tests "${tests[@]}"; exit; fi
+
 step "lints: overwritten methods, what is deprecated, imports that clash"
 run --project="$here" --warn-overwrite=yes --depwarn=error --compiled-modules=no -e 'using Dataline' 2>"$work/warnings"
 if [[ -s $work/warnings ]]; then cat "$work/warnings"; exit 1; fi
 command -v shellcheck >/dev/null && shellcheck -S warning "$here"/*.sh
 
-step "tests" # compiling takes most of their time, so with less of it
-run --project="$work/project" --depwarn=error -e '
-  import Pkg
-  Pkg.develop(path = ARGS[1])
-  Pkg.test("Dataline"; julia_args = `-O1`)' "$here"
+step "tests"
+run_tests
 
 step "example"
 example="$root/examples/julia"

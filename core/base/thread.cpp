@@ -14,6 +14,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <memory>
 #include <system_error>
@@ -56,11 +57,13 @@ int create_thread(pthread_t* handle, Start* start) {
 }
 void join_thread(pthread_t handle) { interleave::join_thread(handle); }
 void detach_thread(pthread_t handle) { interleave::detach_thread(handle); }
+pthread_t this_thread() { return interleave::this_thread(); }
 int64_t clock_ns(clockid_t) { return interleave::clock_ns(); }
 int64_t cpu_ns_of(pthread_t) { return 0; }
 
 #else
 
+pthread_t this_thread() { return pthread_self(); }
 int64_t clock_ns(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
@@ -219,6 +222,15 @@ void Thread::detach() noexcept {
 }
 
 int64_t Thread::cpu_ns() const { return running_ && hosted_ == nullptr ? cpu_ns_of(handle_) : 0; }
+
+// A pointer or a number, on all systems that have pthreads.
+uintptr_t this_thread_key() {
+  const pthread_t thread = this_thread();
+  static_assert(sizeof thread <= sizeof(uintptr_t));
+  uintptr_t key = 0;
+  std::memcpy(&key, &thread, sizeof thread);
+  return key + 1;
+}
 
 int64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 int64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }

@@ -79,6 +79,8 @@ struct ThreadTimes {
   int64_t queued_ns = 0;  // it could have run, and had no CPU
 };
 int64_t this_thread_id();  // the system's number; 0 where there is none
+// Tells threads of this process apart that live at the same time; never 0. No call of the system.
+uintptr_t this_thread_key();
 // False where the system does not tell (other than Linux, no /proc), or the thread has ended.
 bool thread_times(int64_t thread_id, ThreadTimes& out);
 

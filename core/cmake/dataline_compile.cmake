@@ -40,6 +40,7 @@ if(DATALINE_SANITIZE)
   target_compile_options(dataline_compile INTERFACE
     -fsanitize=${DATALINE_SANITIZE} -fno-sanitize-recover=all
     -fno-sanitize=vptr  # its checks need free descriptors, which the tests of full tables take away
+    $<$<BOOL:${DATALINE_SANITIZE_EXCEPT}>:-fno-sanitize=${DATALINE_SANITIZE_EXCEPT}>
     # gcc's instrumented code hides initialisations from its own warning.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -fno-omit-frame-pointer
     # C callers and the driver name their own types for what our functions take: the same call, another type to clang.

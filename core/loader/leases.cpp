@@ -92,11 +92,14 @@ void Loader::recycle(Batch& batch) noexcept {
   gate_.refresh_handle();
   if (missed || delivery_->needs_worker()) pool_->notify();
   if (missed || config_.lease_overflow == LeaseOverflow::kWait) gate_.wake();
+  tell_of_loss();
 }
 
 Status Loader::wait(Batch& batch, void* stream) {
   if (forked()) return forked_error();
-  return delivery_->wait(batch, stream);
+  Status status = delivery_->wait(batch, stream);
+  tell_of_loss();
+  return status;
 }
 
 void Loader::passed_on(Batch& batch) noexcept {
@@ -105,7 +108,17 @@ void Loader::passed_on(Batch& batch) noexcept {
 
 Status Loader::done(Batch& batch, void* stream) {
   if (forked()) return forked_error();
-  return delivery_->done(batch, stream);
+  Status status = delivery_->done(batch, stream);
+  tell_of_loss();
+  return status;
+}
+
+// A loss that this caller found. Who waits, in next() or at the wait handle, is told now, though the workers may be in a read that
+// takes long. Without mutex_.
+void Loader::tell_of_loss() noexcept {
+  if (!delivery_->lost()) return;
+  gate_.refresh_handle();
+  gate_.wake();
 }
 
 }  // namespace dataline

@@ -179,6 +179,7 @@ class Loader final : public BatchOwner,
   bool would_wait() DL_REQUIRES(mutex_);
   void update_handle() DL_REQUIRES(mutex_);
   void refresh_handle() noexcept override DL_EXCLUDES(mutex_);
+  void tell_of_loss() noexcept DL_EXCLUDES(mutex_);
 
   // leases.cpp
   // Beyond max_leases.

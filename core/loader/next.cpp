@@ -10,6 +10,15 @@
 #include "core/source/composed/mix.h"
 
 namespace dataline {
+namespace {
+
+Status waits_for_itself() {
+  return error(Code::kWrongState,
+               "this thread is filling a batch of this loader, in a reader, an operator or ",
+               "a storage of the host's: it cannot wait for one meanwhile");
+}
+
+}  // namespace
 
 // `call`: told whether a lease was waited for, if it is measured.
 Status Loader::take_next(int64_t timeout_ns, Batch** out, EpochLoop* loop, Metrics::Call* call) {
@@ -53,6 +62,7 @@ Status Loader::take_next(int64_t timeout_ns, Batch** out, EpochLoop* loop, Metri
     } else if (!worked && deadline_ns != kForever && monotonic_ns() >= deadline_ns) {
       return {Code::kTimeout, ""};
     }
+    if (pool_->fills_here()) return waits_for_itself();
     if (!wait_for(change, deadline_ns, loop, &worked)) return {Code::kInterrupted, ""};
     waited = waited || !change.work_to_end;
   }
@@ -79,6 +89,7 @@ Status Loader::work(int64_t budget_ns) {
     if (slot == nullptr) static_cast<void>(open_head());
     change.head = window_->head();
     change.slot = window_->head_slot();
+    if (pool_->fills_here()) return waits_for_itself();
     if (!wait_for(change, deadline_ns, nullptr, nullptr)) return {Code::kInterrupted, ""};
   }
 }
@@ -269,10 +280,11 @@ Status Loader::report_bad_rows(Slot& slot) {
 // --- The wait handle ---
 
 bool Loader::would_wait() {
-  if (pool_->empty() || gate_.cancelled() || ended() || position_.step == steps_.count()) return false;
+  if (gate_.cancelled() || ended() || position_.step == steps_.count()) return false;
   if (delivery_->lost() || gate_.interrupts().pending()) return false;
   if (config_.lease_overflow == LeaseOverflow::kWait && slots_leased_.load() >= config_.max_leases)
     return true;
+  if (pool_->empty()) return false;  // next() does the work
   const Slot* slot = window_->head_slot();
   return slot == nullptr || slot->state() != SlotState::kReady;
 }

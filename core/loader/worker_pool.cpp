@@ -123,6 +123,7 @@ void WorkerPool::run(Worker& worker) {
   WaitPoint& work = worker.surplus ? surplus_work_ : work_;
   const auto may_work = [&] { return !worker.surplus || surplus_may_work(); };
   const int64_t cpu_before_ns = thread_cpu_ns();  // a thread of the host's has a past
+  worker.key.store(this_thread_key(), std::memory_order_relaxed);
   ConsumerPace pace;
   Stopwatch& watch = *worker.fill.scratch->watch;
   watch.begin_thread();
@@ -138,6 +139,8 @@ void WorkerPool::run(Worker& worker) {
       if (may_work() && window_.claim(worker.fill.own, claim)) {
         fill(claim, worker.fill);
       } else if (!delivery_.needs_worker() || !finish_copies()) {
+        if (delivery_.lost())
+          gate_.refresh_handle();  // found by whoever looked for a slot, under the window's lock
         if (watch.times() != nullptr)
           watch.begin_wait(may_work() ? window_.idle_reason() : int32_t{stage::kParked});
         // One beyond the CPUs is woken when it may work: waking by itself it would only take a CPU from the others.
@@ -150,6 +153,7 @@ void WorkerPool::run(Worker& worker) {
     }
   }
   watch.end_thread();
+  worker.key.store(0, std::memory_order_relaxed);
   worker.cpu_ns.store(thread_cpu_ns() - cpu_before_ns);
   worker.done.store(true);
   alive_.fetch_sub(1);
@@ -242,11 +246,22 @@ bool WorkerPool::wait_for(const Change& change, int64_t deadline_ns) {
     gate_.wait(deadline_ns, [&] { return happened(change); });
     return false;
   }
+  consumer_key_.store(this_thread_key(), std::memory_order_relaxed);
   help(change, change.work_to_end ? kForever : deadline_ns);
+  consumer_key_.store(0, std::memory_order_relaxed);
   consumer_mutex_.unlock();
   // With num_workers=0 another consumer may wait for what this one has left undone.
   if (workers_.empty() && window_.claimable()) gate_.wake();
   return true;
+}
+
+// Relaxed: a thread finds what it has stored itself, and no other one has its key.
+bool WorkerPool::fills_here() const {
+  const uintptr_t key = this_thread_key();
+  return consumer_key_.load(std::memory_order_relaxed) == key ||
+         std::any_of(workers_.begin(), workers_.end(), [key](const std::unique_ptr<Worker>& worker) {
+           return worker->key.load(std::memory_order_relaxed) == key;
+         });
 }
 
 // The core that would spin does the work it waits for. The deadline is looked at after a run: however small the budget of

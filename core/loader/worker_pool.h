@@ -64,6 +64,8 @@ class WorkerPool {
   // By a consumer: until the change or the deadline, fills runs if it may help and waits at the gate otherwise. Returns
   // whether it could help.
   bool wait_for(const Change& change, int64_t deadline_ns);
+  // Whether this thread fills a run now: code of the host's that the run calls, a reader's or an operator's, cannot wait for a batch.
+  bool fills_here() const;
 
  private:
   struct FillThread {
@@ -74,7 +76,8 @@ class WorkerPool {
     Thread thread;
     FillThread fill;
     int64_t number = 0;
-    bool surplus = false;  // there is no CPU for it beside the others and a consumer that helps
+    Atomic<uintptr_t> key{0};  // of its thread, while that runs
+    bool surplus = false;      // there is no CPU for it beside the others and a consumer that helps
     Atomic<int64_t> cpu_ns{0};
     Atomic<bool> done{false};
   };
@@ -105,6 +108,7 @@ class WorkerPool {
   std::vector<std::unique_ptr<Worker>> workers_;
   ThreadMutex consumer_mutex_;  // one consumer helps at a time; never waited for
   FillThread consumer_ DL_GUARDED_BY(consumer_mutex_);
+  Atomic<uintptr_t> consumer_key_{0};  // of the thread that holds consumer_mutex_
   RunClock runs_;
   WaitShare waits_;
   mutable ThreadMutex joining_mutex_;  // a thread is not asked for its time while it is joined

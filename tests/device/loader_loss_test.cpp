@@ -1,7 +1,12 @@
 // A driver that fails under a running loader, at every call: the loader says so, goes on saying so, calls the driver no
 // more, and ends cleanly.
 // SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
+
+#include <thread>
+
 #include "core/device/cuda_driver.h"
+#include "tests/conformance/files.h"
 #include "tests/device/loader_support.h"
 #include "tests/support/sweep_stride.h"
 
@@ -64,10 +69,16 @@ class DeviceLoss : public DeviceLoaders {
 
   dl_status take_all(const Loader& loader, CUstream stream) {
     std::vector<Batch> held;
+    intptr_t event = -1;
+    Error refused;
+    if (by_event_loop_ && dl_loader_wait_handle(loader.get(), &event, &refused) != DL_OK) return DL_ERR_IO;
     for (int taken = 0;;) {
       dl_status status = DL_OK;
       Error error;
-      Batch batch = next_batch(loader, status, error);
+      pollfd due = {static_cast<int>(event), POLLIN, 0};
+      if (by_event_loop_ && poll(&due, 1, 60'000) != 1) return DL_TIMEOUT;
+      Batch batch = next_batch(loader, status, error, by_event_loop_ ? 0 : -1);
+      if (status == DL_TIMEOUT) return status;
       if (status == DL_END) return status;
       if (status < 0) return status;
       if (status != DL_OK) continue;
@@ -105,6 +116,7 @@ class DeviceLoss : public DeviceLoaders {
           unharmed = 0;
           break;
         default:
+          ASSERT_NE(end, DL_TIMEOUT);
           EXPECT_TRUE(end == DL_ERR_NO_DEVICE || end == DL_ERR_NO_MEMORY) << dl_status_name(end);
           ++refused;
           unharmed = 0;
@@ -114,6 +126,8 @@ class DeviceLoss : public DeviceLoaders {
     EXPECT_GT(lost, 10);
     EXPECT_GT(refused, 3);
   }
+
+  bool by_event_loop_ = false;  // the consumer waits at the wait handle, not in next
 
  private:
   int64_t swept_ = 0;
@@ -142,6 +156,54 @@ TEST_F(DeviceLoss, WithHostSyncAndCopiesBeyondMaxLeasesToo) {
         {"illegal address for ever", kIllegalAddress, -1});
   sweep(kJob + Settings{{"num_workers", "0"}, {"device_sync", "host"}},
         {"launch failed once", kLaunchFailed, 1});
+}
+
+TEST_F(DeviceLoss, AtEveryCallIsToldByTheWaitHandle) {
+  by_event_loop_ = true;
+  racing_calls_ = 4;
+  for (const char* sync : {"stream", "host"})
+    sweep(kJob + Settings{{"num_workers", "1"}, {"device_sync", sync}},
+          {"illegal address for ever", kIllegalAddress, -1});
+}
+
+TEST_F(DeviceLoss, ThatACallOnABatchFindsIsToldToAllWhoWaitThoughTheReaderIsStuck) {
+  for (const bool releases : {false, true}) {
+    fresh_driver(5);
+    MixedReader reader;
+    Latch reading, stuck;
+    reader.fails = [&](int64_t index) {
+      if (index >= 8) reading.open(), stuck.wait();
+      return false;
+    };
+    const Dataset dataset = reader.dataset(40);
+    const Loader loader =
+        make_loader(dataset, on_device({{"batch_size", "8"}, {"num_workers", "1"}, {"prefetch_depth", "1"}}));
+    dl_status status = DL_OK;
+    Error error;
+    Consumer consumer;
+    Batch batch = next_batch(loader, status, error);
+    ASSERT_EQ(status, DL_OK) << error.message;
+    intptr_t handle = -1;
+    ASSERT_EQ(dl_loader_wait_handle(loader.get(), &handle, &error), DL_OK);
+    reading.wait();
+    dl_status other = DL_OK;
+    std::thread waits([&] {
+      Error of_other;
+      next_batch(loader, other, of_other);
+    });
+    pollfd due = {static_cast<int>(handle), POLLIN, 0};
+    EXPECT_EQ(poll(&due, 1, 0), 0);
+    fake_cuda_fail_call(0, kIllegalAddress, -1);
+    EXPECT_EQ(releases ? dl_batch_release_on(batch.release(), consumer.stream(), &error)
+                       : dl_batch_wait(batch.get(), consumer.stream(), &error),
+              DL_ERR_DEVICE_LOST);
+    EXPECT_EQ(poll(&due, 1, 60'000), 1);
+    waits.join();
+    EXPECT_EQ(other, DL_ERR_DEVICE_LOST);
+    stuck.open();
+    batch.reset();
+    consumer.abandon();
+  }
 }
 
 TEST_F(DeviceLoss, InEveryOperationOfAStreamIsToldByALaterCall) {

@@ -166,6 +166,7 @@ int create_thread(pthread_t* handle, const char* name, void* (*body)(void*), voi
 
 void join_thread(pthread_t handle) { join(static_cast<int>(handle)); }
 void detach_thread(pthread_t) {}
+pthread_t this_thread() { return static_cast<pthread_t>(me().number); }
 
 int64_t clock_ns() {
   world.skipped_ns += kReadClockNs;

@@ -143,6 +143,7 @@ void futex_wake(const Word& word);
 int create_thread(pthread_t* handle, const char* name, void* (*body)(void*), void* argument);
 void join_thread(pthread_t handle);
 void detach_thread(pthread_t handle);
+pthread_t this_thread();
 int64_t clock_ns();
 int32_t cpus();
 

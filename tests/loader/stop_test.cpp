@@ -205,6 +205,33 @@ TEST(Stop, TheWaitHandleFallsWhenWhatWasReadyIsTaken) {
   EXPECT_EQ(next(loader, 0).status, DL_OK);
 }
 
+// Without workers too: an event loop that looked at the handle all the time would take a core.
+TEST(Stop, TheWaitHandleFallsWhileNextWouldWaitForARelease) {
+  for (const char* workers : {"0", "1"}) {
+    const Loader loader = make_loader(
+        counting_dataset(100),
+        {{"batch_size", "10"}, {"num_workers", workers}, {"max_leases", "2"}, {"lease_overflow", "wait"}});
+    Error error;
+    intptr_t handle = -1;
+    ASSERT_EQ(dl_loader_wait_handle(loader.get(), &handle, &error), DL_OK);
+    pollfd poll_for = {static_cast<int>(handle), POLLIN, 0};
+    EXPECT_EQ(poll(&poll_for, 1, 10'000), 1);
+    Delivered first = next(loader), second = next(loader);
+    EXPECT_EQ(poll(&poll_for, 1, 0), 0) << workers << " workers, all leases held";
+    EXPECT_EQ(next(loader, 0).status, DL_TIMEOUT);
+    first.batch.reset();
+    EXPECT_EQ(poll(&poll_for, 1, 10'000), 1) << "released";
+    EXPECT_EQ(next(loader, 0).step, 2);
+    EXPECT_EQ(poll(&poll_for, 1, 10'000), 1) << "the one that was taken is released already";
+    Delivered third = next(loader);
+    EXPECT_EQ(poll(&poll_for, 1, 0), 0);
+    dl_loader_interrupt(loader.get());
+    EXPECT_EQ(poll(&poll_for, 1, 0), 1) << "next returns DL_INTERRUPTED";
+    EXPECT_EQ(next(loader, 0).status, DL_INTERRUPTED);
+    EXPECT_EQ(poll(&poll_for, 1, 0), 0);
+  }
+}
+
 TEST(Stop, AForkedChildIsToldAndTheParentGoesOn) {
   Dataset dataset = counting_dataset(1000);
   for (const char* workers : {"0", "2"}) {

@@ -52,9 +52,11 @@ class Builds:
         # release build includes what it uses, and each case shows that it needs no other before it.
         together = "OFF" if preset == "release" and self.long else "ON"
         linker = ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"] if shutil.which("ld.lld") else []  # programs alone: a quarter of the time
+        # What the address sanitizer finds as well, when the program runs into it: a third of the time to compile.
+        less = ["-DDATALINE_SANITIZE_EXCEPT=" + ("" if self.long else "null,object-size")] if preset == "asan" else []
         return ["-DCMAKE_COMPILE_WARNING_AS_ERROR=ON", f"-DDATALINE_RAPIDCHECK={self.properties}", "-DDATALINE_TESTS=ON",
                 f"-DDATALINE_BENCH={'ON' if preset == 'release' else 'OFF'}", "-DDATALINE_CLI=ON", "-DDATALINE_TESTS_REQUIRED=ON",
-                f"-DDATALINE_WHOLE_PROGRAMS={together}", f"-DDATALINE_UNITY={together}", *linker, *self._kernels(preset),
+                f"-DDATALINE_WHOLE_PROGRAMS={together}", f"-DDATALINE_UNITY={together}", *less, *linker, *self._kernels(preset),
                 f"-DCMAKE_C_COMPILER_LAUNCHER={launcher}", f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"]
 
     def _run(self, words, name, seconds=5400, **more):

@@ -40,6 +40,7 @@ mutable struct Loader{F<:NamedTuple} <: SharedHandle
     state::Threads.Atomic{Int}
     waits::Waits
     turn::Threads.Atomic{Int} # 1: taken; see `in_turn`
+    turn_of::Union{Nothing,Task} # who took it
     interrupts::Threads.Atomic{Int} # see `interrupts_of`
     loop::Loop{F} # the last that began
     scattered::Bool # loops in several tasks, each with a lease of its own
@@ -50,8 +51,8 @@ mutable struct Loader{F<:NamedTuple} <: SharedHandle
     function Loader(handle::Handle, fields::F, reads_in_julia::Bool) where {F<:NamedTuple}
         counter() = Threads.Atomic{Int}(0)
         waits = Waits()
-        loader = new{F}(handle, counter(), waits, counter(), counter(), Loop(EpochHandle(), waits, fields), false, UInt64(0),
-            fields, reads_in_julia)
+        loader = new{F}(handle, counter(), waits, counter(), nothing, counter(), Loop(EpochHandle(), waits, fields), false,
+            UInt64(0), fields, reads_in_julia)
         return finalizer(close_later, loader)
     end
 end

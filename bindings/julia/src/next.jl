@@ -14,11 +14,16 @@ const COLLECT_NS = 500_000_000
 const TURN_TAKEN = typemax(Int32)
 
 # `call()` in the loader's turn: one call at a time where samples are read in Julia. A second thread would wait inside the library
-# for the one that reads, and that one for it, as soon as the collector wants all threads back in Julia.
+# for the one that reads, and that one for it, as soon as the collector wants all threads back in Julia. A reader that calls has
+# the turn; the library refuses what would wait for itself.
 @inline function in_turn(call, loader::Loader)
     loader.reads_in_julia || return call()
-    Threads.atomic_cas!(loader.turn, 0, 1) == 0 || return TURN_TAKEN
+    if Threads.atomic_cas!(loader.turn, 0, 1) != 0
+        return loader.turn_of === current_task() ? call() : TURN_TAKEN
+    end
+    loader.turn_of = current_task()
     status = call()
+    loader.turn_of = nothing
     Threads.atomic_xchg!(loader.turn, 0)
     wake(loader.waits)
     return status

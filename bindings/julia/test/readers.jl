@@ -45,6 +45,24 @@ end
     @test all(bad -> bad.replacement in (0, 4, 5), Dataline.bad_samples(loader)) && Dataline.stats(loader).bad == 3
 end
 
+@testset "a reader that would wait for a batch of its own loader is refused, another loader's it may take" begin
+    other = Loader(Reader(i -> (x = 10 + i,), 4; x = Int64); num_workers = 0, batch_size = 4)
+    asks = Any[]
+    function read(i)
+        i == 2 && !isempty(asks) && popfirst!(asks)()
+        return (x = i,)
+    end
+    loader = Loader(Reader(read, 6; x = Int64); num_workers = 0, batch_size = 2, epochs = 1)
+    taken = Int[]
+    push!(asks, () -> append!(taken, Dataline.next!(other).x))
+    @test Dataline.next!(loader).x == [0, 1] && Dataline.next!(loader).x == [2, 3] && taken == 10:13
+    Dataline.seek!(loader, 0, 1)
+    push!(asks, () -> Dataline.next!(loader))
+    problem = thrown(() -> Dataline.next!(loader))
+    @test problem.code == Dataline.ERR_BAD_SAMPLE && occursin("this thread is filling a batch of this loader", problem.message)
+    @test Dataline.next!(loader).x == [3] && Dataline.next!(loader).x == [4, 5]
+end
+
 @testset "each bad sample has its own text" begin
     reader = Reader(i -> i % 4 == 3 ? error("page $i is torn") : (x = i,), 10; x = Int64)
     loader = Loader(reader; num_workers = 0, batch_size = 10, on_error = "replace")

@@ -203,7 +203,7 @@ def test_python_code_cannot_take_a_batch_of_the_loader_whose_batch_its_thread_ta
     assert next(loop)["data"].tolist() == [0, 1]
     before = signal.signal(signal.SIGALRM, lambda *_: next(loop))
     try:
-        with pytest.raises(dataline.DataError, match="taking a batch of the loader already") as caught:
+        with pytest.raises(dataline.DataError, match="filling a batch of this loader") as caught:
             next(loop)
     finally:
         signal.signal(signal.SIGALRM, before)

@@ -3,25 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
-/* caller_is_in knows this many calls inside each other, and no deeper ones. */
-enum { kKnownCalls = 8 };
-
 static _Thread_local struct {
   PyObject *type, *value, *traceback; /* the exception that is kept; type NULL: none */
-  const void* objects[kKnownCalls];   /* of the calls in progress, outermost first; compared, never read */
-  int calls;
+  int calls;                          /* in progress, inside each other */
 } caller;
 
-bool caller_is_in(const void* object) {
-  for (int at = 0; at < caller.calls && at < kKnownCalls; at++)
-    if (caller.objects[at] == object) return true;
-  return false;
-}
-
-void caller_enter(const void* object) {
-  if (caller.calls < kKnownCalls) caller.objects[caller.calls] = object;
-  caller.calls++;
-}
+void caller_enter(void) { caller.calls++; }
 
 void caller_leave(void) { caller.calls--; }
 

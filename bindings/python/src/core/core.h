@@ -196,9 +196,8 @@ void loaders_close_all(void); /* loader_life.c */
 
 /* ---- caller.c: calls of the library that may run Python code on this thread ---- */
 
-void caller_enter(const void* object); /* before such a call on `object` */
-void caller_leave(void);               /* after it */
-bool caller_is_in(const void* object); /* whether this thread is between the two */
+void caller_enter(void); /* before such a call */
+void caller_leave(void); /* after it */
 /* Keeps the exception that is set if it is the caller's: not a failure of data (KeyboardInterrupt, SystemExit), and not in
  * a worker, where it has no recipient. The library then returns as soon as it can. */
 bool caller_keeps_exception(void);

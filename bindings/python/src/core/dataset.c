@@ -36,7 +36,7 @@ static PyObject* dataset_open(Dataset* self, PyObject* arguments) {
   dl_dataset* made = NULL;
   dl_status status;
   NEW_ERROR(error);
-  caller_enter(self);
+  caller_enter();
   Py_BEGIN_ALLOW_THREADS status = dl_dataset_open(uri, options->handle, &made, &error);
   Py_END_ALLOW_THREADS caller_leave();
   if (!caller_raises()) return dataset_opened(self, made, status, &error);

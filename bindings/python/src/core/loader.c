@@ -19,7 +19,7 @@ static PyObject* loader_create(Loader* self, PyObject* arguments) {
   dl_loader* made = NULL;
   dl_status status;
   NEW_ERROR(error);
-  caller_enter(self); /* an operator's `prepare` */
+  caller_enter(); /* an operator's `prepare` */
   Py_BEGIN_ALLOW_THREADS status = dl_loader_create(source, options->handle, &made, &error);
   Py_END_ALLOW_THREADS caller_leave();
   dataset_leave(dataset);

@@ -47,17 +47,13 @@ PyObject* loader_next_batch(Loader* self, dl_epoch* loop, int64_t timeout_ns, dl
   bool returned = false;
   if (caller_raises()) {
     /* kept by the call before this one */
-  } else if (caller_is_in(self)) {
-    raise_local(DL_ERR_WRONG_STATE,
-                "this thread is taking a batch of the loader already: a reader with num_workers=0, or a "
-                "signal handler inside it, cannot take another");
   } else if (!self->in_caller) {
     /* A batch that is ready costs no change of the lock: with time-out 0 nothing waits and no reader is called. */
     *status = take(loader, loop, 0, &batch, &error);
     returned = *status != DL_TIMEOUT || timeout_ns == 0 ||
                wait_for_batch(loader, loop, timeout_ns, &batch, status, &error);
   } else {
-    caller_enter(self);
+    caller_enter();
     returned = wait_for_batch(loader, loop, timeout_ns, &batch, status, &error);
     caller_leave();
   }
