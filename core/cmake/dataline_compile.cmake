@@ -40,12 +40,14 @@ if(DATALINE_SANITIZE)
   target_compile_options(dataline_compile INTERFACE
     -fsanitize=${DATALINE_SANITIZE} -fno-sanitize-recover=all
     -fno-sanitize=vptr  # its checks need free descriptors, which the tests of full tables take away
-    $<$<BOOL:${DATALINE_SANITIZE_EXCEPT}>:-fno-sanitize=${DATALINE_SANITIZE_EXCEPT}>
     # gcc's instrumented code hides initialisations from its own warning.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -fno-omit-frame-pointer
     # C callers and the driver name their own types for what our functions take: the same call, another type to clang.
     $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
   target_link_options(dataline_compile INTERFACE -fsanitize=${DATALINE_SANITIZE})
+  if(DATALINE_SANITIZE_EXCEPT)
+    target_compile_options(dataline_compile INTERFACE -fno-sanitize=${DATALINE_SANITIZE_EXCEPT})
+  endif()
   if(DATALINE_SANITIZE MATCHES "address")
     target_compile_definitions(dataline_compile INTERFACE _GLIBCXX_ASSERTIONS
       $<$<COMPILE_LANG_AND_ID:CXX,Clang>:__SANITIZE_ADDRESS__>)  # as gcc says it
