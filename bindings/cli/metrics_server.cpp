@@ -5,10 +5,11 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <string>
@@ -20,8 +21,13 @@
 namespace dataline::cli {
 namespace {
 
-constexpr int kClientMs = 2000;  // that a client may take to ask, and to hear
-constexpr size_t kMostRequestBytes = 8192;
+using Clock = HttpExchange::Clock;
+
+constexpr auto kClientTime = std::chrono::seconds(2);  // for a request and its response together
+constexpr size_t kMaxClients = 32;                     // at a time
+// Between attempts to take a client while the process has no descriptor left: the socket stays readable.
+constexpr auto kMinPause = std::chrono::milliseconds(100);
+constexpr auto kMaxPause = std::chrono::milliseconds(1000);
 constexpr std::string_view kTextType = "text/plain; version=0.0.4; charset=utf-8";
 
 // "" where there is no memory for it.
@@ -43,41 +49,24 @@ std::string table_of(const dl_metrics* metrics) {
   return "";
 }
 
-std::string response(std::string_view status, std::string_view type, const std::string& body) {
-  return "HTTP/1.0 " + std::string(status) + "\r\nContent-Type: " + std::string(type) +
-         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
-}
-
-bool is_ready(int descriptor, short events) {
-  pollfd entry = {descriptor, events, 0};
-  return ::poll(&entry, 1, kClientMs) == 1;
-}
-
-// The first line of a request, once its head is there; "" from a client that is slow, gone, or says too much.
-std::string request_line(int client) {
-  std::string head;
-  std::array<char, 1024> piece;
-  while (head.find("\r\n\r\n") == std::string::npos && head.find("\n\n") == std::string::npos) {
-    if (head.size() > kMostRequestBytes || !is_ready(client, POLLIN)) return "";
-    const ssize_t got = ::recv(client, piece.data(), piece.size(), 0);
-    if (got <= 0) return "";
-    head.append(piece.data(), static_cast<size_t>(got));
-  }
-  return head.substr(0, head.find_first_of("\r\n"));
-}
-
-void send_all(int client, std::string_view text) {
-  while (!text.empty() && is_ready(client, POLLOUT)) {
-    const ssize_t sent = ::send(client, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent <= 0) return;
-    text.remove_prefix(static_cast<size_t>(sent));
-  }
-}
-
 bool asks_for_metrics(std::string_view line) {
   constexpr std::string_view kAsked = "GET /metrics";
   return line.substr(0, kAsked.size()) == kAsked &&
          (line.size() == kAsked.size() || line[kAsked.size()] == ' ' || line[kAsked.size()] == '?');
+}
+
+std::string answer(std::string_view line, const dl_metrics* metrics) {
+  if (line.substr(0, 4) != "GET ")
+    return http_response("405 Method Not Allowed", "text/plain", "GET /metrics\n");
+  if (!asks_for_metrics(line)) return http_response("404 Not Found", "text/plain", "there is /metrics\n");
+  return http_response("200 OK", kTextType, table_of(metrics));
+}
+
+// For poll: from now, rounded up; -1 for ever.
+int milliseconds_until(Clock::time_point when) {
+  if (when == Clock::time_point::max()) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - Clock::now()).count();
+  return static_cast<int>(std::max<int64_t>(left, 0));
 }
 
 }  // namespace
@@ -126,26 +115,47 @@ void MetricsServer::serve() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals are the main thread's
+#if defined(__linux__)
+  pthread_setname_np(pthread_self(), "dl-metrics");
+#endif
+  std::vector<HttpExchange> clients;  // in the order of their deadlines
+  std::vector<pollfd> entries;
+  const auto respond = [this](std::string_view line) { return answer(line, metrics_.get()); };
   for (;;) {
-    std::array<pollfd, 2> entries = {pollfd{wake_[0], POLLIN, 0}, pollfd{listener_, POLLIN, 0}};
-    if (::poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) return;
+    Clock::time_point until = clients.empty() ? Clock::time_point::max() : clients[0].deadline();
+    const bool accepts = accept_at_ <= Clock::now();
+    if (!accepts) until = std::min(until, accept_at_);
+    entries.assign({pollfd{wake_[0], POLLIN, 0}, pollfd{accepts ? listener_ : -1, POLLIN, 0}});
+    for (const HttpExchange& client : clients) entries.push_back({client.socket(), client.events(), 0});
+    if (::poll(entries.data(), entries.size(), milliseconds_until(until)) < 0 && errno != EINTR) return;
     if (entries[0].revents != 0) return;
-    const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (client < 0) continue;
-    answer(client);
-    ::close(client);
+    const Clock::time_point now = Clock::now();
+    size_t open = 0;
+    for (size_t i = 0; i < clients.size(); ++i) {
+      if (now >= clients[i].deadline()) continue;
+      if (entries[i + 2].revents != 0 && !clients[i].step(respond)) continue;
+      if (open != i) clients[open] = std::move(clients[i]);
+      ++open;
+    }
+    clients.erase(clients.begin() + static_cast<ptrdiff_t>(open), clients.end());
+    if (entries[1].revents != 0) accept_into(clients);
   }
 }
 
-void MetricsServer::answer(int client) const {
-  const std::string line = request_line(client);
-  if (line.empty()) return;
-  if (line.compare(0, 4, "GET ") != 0) {
-    send_all(client, response("405 Method Not Allowed", "text/plain", "GET /metrics\n"));
-  } else if (!asks_for_metrics(line)) {
-    send_all(client, response("404 Not Found", "text/plain", "there is /metrics\n"));
-  } else {
-    send_all(client, response("200 OK", kTextType, table_of(metrics_.get())));
+// A newcomer is never refused for those who are slow: the oldest goes.
+void MetricsServer::accept_into(std::vector<HttpExchange>& clients) {
+  const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (client >= 0) {
+    if (clients.size() == kMaxClients) clients.erase(clients.begin());
+    clients.emplace_back(client, Clock::now() + kClientTime);
+    pause_ = {};
+  } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+    if (!clients.empty()) {
+      clients.erase(clients.begin());
+      return;
+    }
+    pause_ = std::clamp<Clock::duration>(2 * pause_, kMinPause, kMaxPause);
+    accept_at_ = Clock::now() + pause_;
   }
 }
 

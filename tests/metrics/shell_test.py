@@ -6,13 +6,17 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import json
+import os
 import pathlib
 import re
+import resource
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -96,6 +100,61 @@ class Shell(unittest.TestCase):
         self.assertEqual(say(b"GET /metrics HTTP/1.0\n\n"), b"HTTP/1.0 200 OK")
         job.terminate()
 
+    def test_a_client_that_sends_a_byte_at_a_time_ends_after_two_seconds_and_blocks_nobody(self):
+        job, url = self.start("--seconds", "60")
+        place = ("127.0.0.1", int(url.split("/")[2].split(":")[1]))
+        slow = [self.enterContext(socket.create_connection(place, timeout=30)) for _ in range(40)]
+        began = time.monotonic()
+        while slow:
+            for client in list(slow):
+                try:
+                    client.sendall(b"G")
+                    client.settimeout(0.01)
+                    if client.recv(1) == b"":
+                        slow.remove(client)
+                except TimeoutError:
+                    pass
+                except OSError:
+                    slow.remove(client)
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                self.assertEqual(answer.status, 200)
+            self.assertLess(time.monotonic() - began, 30)
+        job.terminate()
+
+    def test_a_client_that_takes_nothing_does_not_keep_the_process(self):
+        job, url = self.start("--seconds", "60")
+        place = ("127.0.0.1", int(url.split("/")[2].split(":")[1]))
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            client.connect(place)
+            client.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+            job.send_signal(signal.SIGINT)
+            job.communicate(timeout=30)
+
+    @unittest.skipUnless(sys.platform == "linux", "reads /proc")
+    def test_without_a_descriptor_left_it_waits_and_takes_the_client_later(self):
+        job, url = self.start("--seconds", "60")
+        place = ("127.0.0.1", int(url.split("/")[2].split(":")[1]))
+        tasks = pathlib.Path(f"/proc/{job.pid}/task")
+        (server,) = (task for task in tasks.iterdir() if (task / "comm").read_text() == "dl-metrics\n")
+
+        def ticks():
+            user, system = (server / "stat").read_text().rpartition(")")[2].split()[11:13]
+            return int(user) + int(system)
+
+        _, most = resource.prlimit(job.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(job.pid, resource.RLIMIT_NOFILE, (3, most))
+        with socket.create_connection(place, timeout=30) as client:
+            client.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+            client.settimeout(2)
+            before = ticks()
+            self.assertRaises(TimeoutError, client.recv, 1)
+            self.assertLess(ticks() - before, os.sysconf("SC_CLK_TCK") / 4)  # of two seconds
+            resource.prlimit(job.pid, resource.RLIMIT_NOFILE, (most, most))
+            client.settimeout(30)
+            self.assertEqual(client.recv(12), b"HTTP/1.0 200")
+        job.terminate()
+
     def test_a_port_that_cannot_be_had_is_said(self):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
@@ -108,9 +167,7 @@ class Shell(unittest.TestCase):
         self.assertIn(f"--metrics {port}", done.stderr)
         self.assertIn("in use", done.stderr)
         for wrong in ("65536", "-1", "x"):
-            done = subprocess.run(
-                bench(self.folder, "--metrics", wrong), capture_output=True, text=True, check=False
-            )
+            done = subprocess.run(bench(self.folder, "--metrics", wrong), capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, done.stdout), (2, ""), wrong)
             self.assertIn("metrics", done.stderr)
 

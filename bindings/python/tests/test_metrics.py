@@ -5,8 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
+import resource
+import socket
 import threading
 import time
 import urllib.error
@@ -18,6 +21,7 @@ import pytest
 
 import dataline
 from conftest import loader_of
+from dataline import _metrics_server
 from dataline.metrics import ALL, CONSUMER, CONTENT_TYPE, Metric, serve
 
 
@@ -162,6 +166,45 @@ def test_the_server_answers_metrics_and_nothing_else() -> None:
         scrape(server)
     server.close()
     serve(server.port).close()
+
+
+def test_a_client_that_sends_a_byte_at_a_time_ends_and_blocks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_metrics_server, "_CLIENT_SECONDS", 0.5)
+    with serve(0, loader_of()) as server:
+        slow = [socket.create_connection(("127.0.0.1", server.port), timeout=10) for _ in range(40)]
+        began = time.monotonic()
+        while slow:
+            for client in list(slow):
+                with contextlib.suppress(socket.timeout):
+                    try:
+                        client.sendall(b"G")
+                        client.settimeout(0.01)
+                        gone = client.recv(1) == b""
+                    except ConnectionError:
+                        gone = True
+                    if gone:
+                        client.close()
+                        slow.remove(client)
+            samples(scrape(server))
+            assert time.monotonic() - began < 30
+
+
+def test_without_a_descriptor_left_the_server_waits_and_takes_the_client_later() -> None:
+    with serve(0, loader_of()) as server, socket.socket() as client:
+        least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, most))
+        try:
+            client.connect(("127.0.0.1", server.port))
+            client.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+            client.settimeout(1)
+            before = time.process_time()
+            with pytest.raises(socket.timeout):
+                client.recv(1)
+            assert time.process_time() - before < 0.3
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (least, most))
+        client.settimeout(10)
+        assert client.recv(12) == b"HTTP/1.0 200"
 
 
 def test_several_loaders_are_one_text_with_each_family_once() -> None:

@@ -5,7 +5,12 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
+import socket
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Optional
@@ -14,6 +19,9 @@ from .errors import Error
 from .metrics import CONTENT_TYPE, Measured, Metrics, metrics_of
 
 __all__ = ["Server", "joined"]
+
+_CLIENT_SECONDS = 10.0  # that a request may take, and its response after it
+_MAX_CLIENTS = 32  # at a time
 
 
 def joined(texts: Iterable[str]) -> str:
@@ -78,16 +86,81 @@ class Server:
 
 
 class _HTTPServer(ThreadingHTTPServer):
+    """A thread a client. A newcomer is never refused for those who are slow: the oldest goes."""
+
     daemon_threads = True
     owner: Server
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        self._clients: dict[socket.socket, None] = {}  # the oldest first
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._pause = 0.0
+        super().__init__(address, handler)
+
+    def shutdown(self) -> None:
+        self._closing.set()
+        super().shutdown()
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        try:
+            client = super().get_request()
+        except OSError as error:
+            # The listening socket stays readable: without a pause the thread would ask again and again.
+            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM) and not self._drop_oldest(0):
+                self._pause = min(max(2 * self._pause, 0.1), 1.0)
+                self._closing.wait(self._pause)
+            raise
+        self._pause = 0.0
+        self._drop_oldest(_MAX_CLIENTS - 1)
+        with self._lock:
+            self._clients[client[0]] = None
+        return client
+
+    def _drop_oldest(self, keep: int) -> bool:
+        """Ends the connection of the oldest client where there are more than `keep`; its thread closes it."""
+        with self._lock:
+            if len(self._clients) <= keep:
+                return False
+            oldest = next(iter(self._clients))
+            del self._clients[oldest]
+            with contextlib.suppress(OSError):
+                oldest.shutdown(socket.SHUT_RDWR)
+            return True
+
+    def close_request(self, request: Any) -> None:
+        with self._lock:
+            self._clients.pop(request, None)
+            super().close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Who scrapes may go away at any moment; that is nothing to print."""
 
 
+class _UntilDeadline(io.RawIOBase):
+    """What a socket receives, by one deadline for all of it: a time-out of a socket's own begins anew with each byte."""
+
+    def __init__(self, connection: socket.socket, seconds: float) -> None:
+        self._connection, self._end = connection, time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise socket.timeout("the request took too long")
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: _HTTPServer
-    timeout = 10  # a client that says nothing
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(_UntilDeadline(self.connection, _CLIENT_SECONDS))
 
     def do_GET(self) -> None:
         if self.path.split("?", 1)[0] != "/metrics":

@@ -90,7 +90,7 @@ pub struct Stall {
 /// let metrics = loader.metrics()?;
 /// let listener = TcpListener::bind("127.0.0.1:0")?;
 /// let address = listener.local_addr()?;
-/// // For Prometheus, on a thread of its own.
+/// // One client at a time, for a Prometheus of your own; where others can connect, use an HTTP library.
 /// std::thread::spawn(move || {
 ///     for stream in listener.incoming().flatten() {
 ///         let mut request = String::new();
