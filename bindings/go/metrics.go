@@ -41,7 +41,7 @@ type Metric struct {
 	// Thread is a worker, from 0; ThreadAll; ThreadConsumer.
 	Thread int
 	Value  int64 // of a duration the sum
-	Count  int64 // of a duration: how often. Decoding and operators on images count every fourth sample
+	Count  int64 // of a duration: how often; an estimate where only some are timed, as Value is
 	Bytes  int64 // of a stage: what it read or made
 	// P50, P99 and Max are of one time: half were at most P50, rounded up by an eighth at most.
 	P50, P99, Max time.Duration

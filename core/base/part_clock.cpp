@@ -12,7 +12,7 @@ void PartClock::end_row() {
   enter(part_);
   for (int32_t part = 0; part < kMostParts; ++part) {
     const int64_t spent_ns = spent_ns_[static_cast<size_t>(part)];
-    if (spent_ns > 0) parts_[part].add(spent_ns);
+    if (spent_ns > 0) parts_[part].add(spent_ns, weight_);
   }
   parts_ = nullptr;
 }

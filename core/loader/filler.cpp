@@ -230,8 +230,11 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
 void Filler::enter_pass(size_t pass, FieldRows& rows, const WorkerScratch& scratch) const {
   scratch.enter(stage::kFirstPass + static_cast<int32_t>(pass));
   Stopwatch::Times* const times = scratch.times();
-  rows.parts = times == nullptr ? nullptr : times->parts_of(pass);
-  rows.clock = rows.parts == nullptr || !scratch.watch->measures() ? nullptr : &times->clock;
+  const int64_t runs = scratch.watch->runs_measured();
+  const bool divided = times != nullptr && times->parts_of(pass) != nullptr && runs > 0;
+  rows.parts = divided ? &times->part_times[pass] : nullptr;
+  rows.clock = divided ? &times->clock : nullptr;
+  if (divided) rows.parts->runs = runs;
   if (times == nullptr) return;
   const int64_t row_bytes = pipeline_->passes[pass].program->output().bytes();
   if (row_bytes > 0)

@@ -55,6 +55,12 @@ class Doctor(ShellTest):
         self.assertGreater(said["memory"][0]["bytes"], 0)
         self.assertIn("prefetch_depth", said["memory"][0]["option"])
 
+    def test_the_cpus_that_are_busy_count_the_consumer_that_does_the_work(self):
+        said = self.doctor("idx:images", "--batch-size", "64", "--num-workers", "0")
+        asked = said["evidence"][0]
+        self.assertEqual((asked["run"], asked["num_workers"], asked["workers_busy"]), ("as asked", 0, 0))
+        self.assertGreater(asked["cpus_busy"], 0.05)
+
     def test_people_get_the_same_as_text(self):
         text = self.ok("doctor", "idx:images", "--num-workers", "1", "--consumer-ms", "5", "--seconds", "0.4").decode()
         self.assertTrue(text.startswith("the consumer is the limit"), text)

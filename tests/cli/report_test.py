@@ -54,10 +54,28 @@ class Report(ShellTest):
     def test_of_a_uri_it_says_who_waits_and_where_the_time_goes(self):
         text, words = self.page(self.numbers(), "--seconds", "0.3", "--batch-size", "16", "--num-workers", "2", "--consumer-ms", "2")
         self.assertRegex(words, r"The consumer waits \d+(\.\d)? % of the time")
-        for part in ("Time line", "worker 0", "worker 1", "data: copy", "cores busy", "Calls of next", "below", "Plan", "batch_size 16 32", "num_workers 2 auto"):
+        for part in ("Time line", "worker 0", "worker 1", "data: copy", "CPUs busy", "Calls of next", "below", "Plan", "batch_size 16 32", "num_workers 2 auto"):
             self.assertIn(part, words)
         self.assertIn("prefers-color-scheme: dark", text)
         self.assertLess(len(text), 3_000_000)
+
+    def test_what_it_advises_agrees_with_the_cpus_that_were_busy(self):
+        for workers in (0, 1, 2):
+            _, words = self.page(self.numbers(rows=100_000), "--seconds", "0.5", "--batch-size", "64", "--num-workers", str(workers))
+            busy, cpus = re.search(r"CPUs busy, of those this process may use ([\d.]+) of ([\d.]+)", words).groups()
+            self.assertGreater(float(busy), 0.01, "also where the consumer does the work")
+            self.assertNotIn("All cores", words)
+            advised = re.search(r"The job keeps ([\d.]+) of ([\d.]+) CPUs busy([^.]|\.\d)*\.", words)
+            if advised:
+                self.assertEqual(advised.groups()[:2], (busy, cpus))
+                self.assertEqual("cheaper" in advised[0], float(busy) >= 0.85 * float(cpus), advised[0])
+
+    def test_a_time_line_that_is_as_large_as_a_page_holds_says_how_much_it_shows(self):
+        uri = self.numbers(rows=100_000)
+        ran = self.run_shell("report", uri, "--seconds", "5", "--batch-size", "1", "--num-workers", "0", "-o", "page.html")
+        self.assertEqual((ran.status, ran.err), (0, ""))
+        words = " ".join(" ".join(Page(self.read("page.html").decode()).words).split())
+        self.assertRegex(words, r"It shows the first [\d.]+ m?s of 5\.\d\d s, which is as much as a page holds")
 
     def test_a_consumer_that_hardly_waits_is_told_that_nothing_is_to_gain(self):
         head = '{"displayTimeUnit":"ms","otherData":{"producer":"dataline"},"traceEvents":[\n'

@@ -80,6 +80,40 @@ TEST(Metrics, WorkOfAllThreadsIsTheirSumAndFitsTheClock) {
   EXPECT_EQ(row_of(metrics, "work", "data: copy").bytes, 20'000 * 8);
 }
 
+// Of the rows of an image's program every fourth is timed; with a trace every run is.
+TEST(Metrics, CountsOfOperatorsOnImagesAreThoseOfAllRowsInEachField) {
+  const std::vector<uint8_t> pixels(size_t{21} * 8 * 8 * 3);
+  const std::vector<int64_t> shape = {21, 8, 8, 3};
+  const dl_array arrays[] = {array_of("left", DL_DTYPE_U8, shape, pixels.data()),
+                             array_of("right", DL_DTYPE_U8, shape, pixels.data())};
+  dl_dataset* dataset = nullptr;
+  Error error;
+  ASSERT_EQ(dl_dataset_from_arrays(arrays, 2, nullptr, nullptr, nullptr, &dataset, &error), DL_OK)
+      << error.message;
+  const Dataset owned(dataset);
+  const std::string transform =
+      "left: resize([4, 4]), gaussian_blur(3); right: resize([4, 4]), gaussian_blur(3)";
+  for (const char* batch_size : {"1", "2", "4", "21"}) {
+    const Loader loader = make_loader(owned, {{"stats", "full"},
+                                              {"num_workers", "0"},
+                                              {"epochs", "1"},
+                                              {"batch_size", batch_size},
+                                              {"transform", transform}});
+    const Metrics metrics = metrics_of(loader);
+    dl_trace_sink sink = {};
+    sink.struct_size = sizeof sink;
+    sink.write = [](void*, const char*, size_t) -> int32_t { return 0; };
+    ASSERT_EQ(dl_loader_trace_start(loader.get(), nullptr, &sink, &error), DL_OK) << error.message;
+    dl_status status = DL_OK;
+    while (status == DL_OK) status = next(loader).status;
+    ASSERT_EQ(status, DL_END_OF_EPOCH);
+    for (const char* part : {"left: resize([4, 4])", "left: gaussian_blur(3)", "right: resize([4, 4])"}) {
+      EXPECT_EQ(row_of(metrics, "work", part).count, 21) << part << " in batches of " << batch_size;
+      EXPECT_GT(row_of(metrics, "work", part).value, 0) << part << " in batches of " << batch_size;
+    }
+  }
+}
+
 TEST(Metrics, NextAndBetweenAreTheConsumersTime) {
   const Loader loader =
       make_loader(counting_dataset(400), {{"stats", "full"}, {"batch_size", "100"}, {"epochs", "1"}});

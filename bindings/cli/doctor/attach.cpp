@@ -167,8 +167,12 @@ std::string trace_json(const TraceFigures& figures, const Verdict& verdict, doub
 std::string trace_text(const TraceFigures& figures, const Verdict& verdict) {
   std::string out = table_text({{"by the trace alone: " + verdict.text}}, output_width(), 0);
   out += "\n" + grouped(figures.steps) + " steps of " + fixed(figures.next_ms + figures.step_ms, 3) +
-         " ms, waiting " + share_text(figures.wait_share()) + "; " + std::to_string(figures.workers) +
-         " workers, idle " + share_text(figures.idle_share) + " of their time\n\n";
+         " ms, waiting " + share_text(figures.wait_share()) + "; " +
+         (figures.workers == 0
+              ? "the consumer loads by itself"
+              : std::to_string(figures.workers) + (figures.workers == 1 ? " worker" : " workers") +
+                    ", idle " + share_text(figures.idle_share) + " of the time") +
+         "\n\n";
   std::vector<std::vector<std::string>> rows = {{"stage", "of the work", "p50 ms", "p99 ms", "longest ms"}};
   for (const TraceFigures::Stage& stage : figures.stages)
     rows.push_back({escaped_text(stage.name, true), share_text(stage.share), fixed(stage.p50_ms, 3),

@@ -17,6 +17,7 @@ struct Run {
   double step_ms = 0;     // what the consumer took a batch, outside of it
   double samples_a_step = 0;
   double workers_busy = 0;   // CPU seconds of the workers a second
+  double cpus_busy = 0;      // of the whole process: the consumer, which may load too, included
   double read_share = 0;     // of the workers' time: finding records and waiting for storage
   double storage_share = 0;  // of the workers' time: blocked without a CPU
   double no_cpu_share = 0;   // of the workers' time: others had all CPUs

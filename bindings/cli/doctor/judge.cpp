@@ -34,7 +34,7 @@ constexpr Cause kCauses[] = {
     {"large_images", "images are stored much larger than they are delivered, and decoding them is the limit"},
     {"memory_bandwidth", "samples are copied about as fast as these threads copy memory"},
     {"transform", "one operator takes most of the time, on all CPUs"},
-    {"cpu", "all CPUs are busy, and no one stage takes most of the time"},
+    {"cpu", "the CPUs are busy, and no one stage takes most of the time"},
     {"balanced", "no option that was tried, and no single resource, is the limit"},
 };
 

@@ -175,6 +175,8 @@ Verdict of_cpu(const Findings& findings) {
   if (machine.quota_cpus > 0 && machine.quota_cpus < static_cast<double>(machine.cores))
     return of_quota(findings);
   if (auto verdict = of_large_images(findings)) return *verdict;
+  const std::string busy = "the job keeps " + fixed(findings.asked.cpus_busy, 2) + " of " +
+                           fixed(machine.cpus, 1) + " CPUs busy" + affinity_text(machine);
   const double copied = machine.memcpy_bytes_per_s * std::max(1.0, findings.asked.workers_busy);
   if (copied > 0 && findings.asked.delivered_bytes_per_s >= kCopiesOfMemcpy * copied)
     return {.cause = "memory_bandwidth",
@@ -187,11 +189,8 @@ Verdict of_cpu(const Findings& findings) {
   if (findings.asked.heaviest_share >= kMostOfTheTime)
     return {.cause = "transform",
             .text = "'" + findings.asked.heaviest + "' takes " + percent_text(findings.asked.heaviest_share) +
-                    " of the workers' time, and all CPUs" + affinity_text(machine) +
-                    " are busy: make it cheaper, or store its result"};
-  return {.cause = "cpu",
-          .text = "all CPUs" + affinity_text(machine) +
-                  " are busy with loading: more of them, or less work a sample, would help"};
+                    " of the workers' time, and " + busy + ": make it cheaper, or store its result"};
+  return {.cause = "cpu", .text = busy + ": more CPUs, or less work a sample, would help"};
 }
 
 // The limit counts only where a driver was asked and refused; else the library says what was missing.

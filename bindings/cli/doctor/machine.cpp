@@ -91,12 +91,17 @@ double quota_in_force(const std::string& root) {
   return least;
 }
 
+double usable_cpus() {
+  const auto cores = static_cast<double>(usable_cores());
+  const double quota = quota_in_force("");
+  return quota > 0 ? std::min(cores, quota) : cores;
+}
+
 MachineLimits look_at_machine() {
-  MachineLimits machine{.cpus = static_cast<double>(usable_cores()),
+  MachineLimits machine{.cpus = usable_cpus(),
                         .quota_cpus = quota_in_force(""),
                         .cores = machine_cores(),
                         .memcpy_bytes_per_s = memcpy_bytes_per_s()};
-  if (machine.quota_cpus > 0) machine.cpus = std::min(machine.cpus, machine.quota_cpus);
 #ifdef RLIMIT_MEMLOCK
   rlimit limit{};
   if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)

@@ -8,6 +8,8 @@
 
 namespace dataline::cli {
 
+double usable_cpus();  // by this process: affinity, and the quota of its cgroup
+
 MachineLimits look_at_machine();  // takes some tens of milliseconds: it copies memory
 
 // CPUs of "max 100000" or "50000 100000", cgroup v2's cpu.max; 0: no limit, or not of that form.

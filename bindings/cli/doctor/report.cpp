@@ -56,6 +56,7 @@ std::string doctor_json(const Findings& findings, const Verdict& verdict,
     json.begin_object().key("run").value(run->name).key("samples_per_s").value(run->samples_per_s);
     json.key("wait_share").value(run->wait_share).key("step_ms").value(run->step_ms);
     json.key("num_workers").value(run->num_workers).key("workers_busy").value(run->workers_busy);
+    json.key("cpus_busy").value(run->cpus_busy);
     json.key("read_bytes_per_s").value(run->read_bytes_per_s);
     json.key("read_share").value(run->read_share).key("storage_share").value(run->storage_share);
     json.key("no_cpu_share").value(run->no_cpu_share).key("uneven").value(run->uneven).end_object();
@@ -89,7 +90,7 @@ std::string doctor_text(const Findings& findings, const Verdict& verdict,
   std::vector<std::vector<std::string>> rows = {{"run", "samples/s", "waits", "workers", "CPUs busy"}};
   for (const Run* run : evidence_of(findings))
     rows.push_back({run->name, scaled(run->samples_per_s), fixed(100 * run->wait_share, 1) + " %",
-                    std::to_string(run->num_workers), fixed(run->workers_busy, 2)});
+                    std::to_string(run->num_workers), fixed(run->cpus_busy, 2)});
   if (rows.size() == 1) return out;
   out += "\n" + table_text(rows, output_width(), 0);
   std::vector<std::vector<std::string>> memory = {{"memory", "bytes", "less by"}};

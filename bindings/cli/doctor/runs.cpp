@@ -60,12 +60,16 @@ class TimedRun {
     steps_ = 0;
     const dl_stats before = stats();
     const Shares shares_before = shares();
+    const double cpu_before = process_cpu_seconds();
     const auto start = Clock::now();
     const int64_t least = kStepsAWorker * std::clamp<int64_t>(before.num_workers, 1, usable_cores());
     do step();
     while (seconds_since(start) < seconds ||
            (steps_ < least && seconds_since(start) < kMostTimesLonger * seconds));
-    return figures(before, shares_before, seconds_since(start));
+    const double elapsed = seconds_since(start);
+    Run out = figures(before, shares_before, elapsed);
+    out.cpus_busy = (process_cpu_seconds() - cpu_before) / elapsed;
+    return out;
   }
 
  private:
@@ -220,8 +224,8 @@ Run median_run(const std::vector<Run>& rounds) {
     for (const Run& round : rounds) out.*member += round.*member / static_cast<double>(rounds.size());
   };
   for (auto member : {&Run::samples_per_s, &Run::step_ms, &Run::samples_a_step, &Run::workers_busy,
-                      &Run::read_share, &Run::storage_share, &Run::no_cpu_share, &Run::uneven,
-                      &Run::read_bytes_per_s, &Run::delivered_bytes_per_s})
+                      &Run::cpus_busy, &Run::read_share, &Run::storage_share, &Run::no_cpu_share,
+                      &Run::uneven, &Run::read_bytes_per_s, &Run::delivered_bytes_per_s})
     median(member);
   for (auto member : {&Run::wait_share, &Run::mean_to_middle, &Run::longest_to_middle}) mean(member);
   return out;

@@ -1,6 +1,7 @@
 // What the numbers of a report say, in words.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "bindings/cli/report/report_data.h"
@@ -9,7 +10,8 @@
 namespace dataline::cli {
 namespace {
 
-constexpr double kKeepsUp = 0.01;  // of the consumer's time: less waiting is nobody's trouble
+constexpr double kKeepsUp = 0.01;   // of the consumer's time: less waiting is nobody's trouble
+constexpr double kCpusUsed = 0.85;  // of the CPUs: more are hardly ever to be had
 
 bool is_consumers(const std::string& name) { return name == "next" || name == "step" || name == "release"; }
 bool is_devices(const std::string& name) { return name == "copy" || name == "kernels"; }
@@ -92,22 +94,28 @@ std::vector<std::string> advice(const ReportData& data) {
   const MeasuredRow* queued = data.row("off_cpu", "no CPU", DL_THREAD_ALL);
   const MeasuredRow* blocked = data.row("off_cpu", "storage", DL_THREAD_ALL);
   const double work_ns = work * 1e9;
+  const double cpus_busy = data.seconds > 0 ? data.cpu_seconds / data.seconds : 0;
+  const bool used = cpus_busy >= kCpusUsed * data.cpus;
+  const std::string busy =
+      "The job keeps " + fixed(cpus_busy, 2) + " of " + fixed(data.cpus, 1) + " CPUs busy";
   if (blocked != nullptr && static_cast<double>(blocked->value) > 0.3 * work_ns) {
     out.push_back(
         "Threads at work are blocked " + percent(static_cast<double>(blocked->value) / work_ns) +
         " of that time, mostly by storage: raise prefetch_depth, use shuffle=window, or a faster drive.");
-  } else if (queued != nullptr && static_cast<double>(queued->value) > 0.2 * work_ns) {
+  } else if (!used && queued != nullptr && static_cast<double>(queued->value) > 0.2 * work_ns) {
     out.push_back(
         "They could have run for another " + fixed(static_cast<double>(queued->value) * 1e-9, 1) + " s of " +
         fixed(data.seconds, 1) +
-        " s, and had no CPU: more workers would not help, other programs or a quota take the cores.");
-  } else if (data.workers > 0 && data.usable_cores > data.workers + 1) {
-    out.push_back(std::to_string(data.workers) + " of " + std::to_string(data.usable_cores) +
-                  " cores have a worker: num_workers=" + std::to_string(data.usable_cores - 1) +
-                  " uses the others.");
+        " s, and had no CPU: more workers would not help, other programs or a quota take the CPUs.");
+  } else if (!used && static_cast<double>(data.workers) < data.cpus) {
+    out.push_back(busy +
+                  (data.workers == 0 ? ", since loading and the consumer take turns in one thread"
+                                     : ", with num_workers=" + std::to_string(data.workers)) +
+                  ": try num_workers=" + fixed(std::ceil(data.cpus), 0) + ".");
+  } else if (!used) {
+    out.push_back(busy + ", though there is a worker for each: dataline doctor tries which option helps.");
   } else if (longest != nullptr) {
-    out.push_back("All cores are at work: make '" + longest->name +
-                  "' cheaper, or do it once and store the result.");
+    out.push_back(busy + ": make '" + longest->name + "' cheaper, or do it once and store the result.");
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #include "bindings/cli/report/measure.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -9,6 +10,7 @@
 
 #include "bindings/cli/clock.h"
 #include "bindings/cli/commands.h"
+#include "bindings/cli/doctor/machine.h"
 #include "bindings/cli/job.h"
 #include "bindings/cli/plan.h"
 #include "bindings/cli/system.h"
@@ -36,10 +38,8 @@ class Measurement {
     metrics_.reset(metrics);
     start_trace();
     consume(seconds, consumer_seconds);
-    const dl_status traced = dl_loader_trace_stop(loader_.get(), &error);
-    if (traced != DL_ERR_IO && traced != DL_ERR_NO_MEMORY)
-      job_.check(traced, error);  // those: the begin is enough
-    data_.timeline.add(trace_);
+    stop_trace();
+    data_.timeline.add(trace_.text);
     data_.subject = request_.uri();
     read_rows();
     read_options();
@@ -54,17 +54,26 @@ class Measurement {
     auto sink = sized<dl_trace_sink>();
     sink.context = &trace_;
     sink.write = [](void* context, const char* text, size_t bytes) -> int32_t {
-      auto* taken = static_cast<std::string*>(context);
-      if (taken->size() + bytes > kTraceBytes) return ENOSPC;
+      auto* taken = static_cast<Trace*>(context);
       try {
-        taken->append(text, bytes);
+        if (!taken->full) taken->text.append(text, bytes);
       } catch (...) {
         return ENOMEM;
       }
+      if (taken->text.size() > kTraceBytes) taken->full = true;
       return 0;
     };
     dl_error error = DL_ERROR_INIT;
     job_.check(dl_loader_trace_start(loader_.get(), nullptr, &sink, &error), error);
+    traces_ = true;
+  }
+
+  // Twice is fine. Where there was no memory for all of it, its begin is enough.
+  void stop_trace() {
+    dl_error error = DL_ERROR_INIT;
+    const dl_status stopped = traces_ ? dl_loader_trace_stop(loader_.get(), &error) : DL_OK;
+    traces_ = false;
+    if (stopped != DL_ERR_IO && stopped != DL_ERR_NO_MEMORY) job_.check(stopped, error);
   }
 
   void consume(double seconds, double consumer_seconds) {
@@ -77,6 +86,10 @@ class Measurement {
       const dl_status status = job_.check(dl_loader_next(loader_.get(), -1, &raw, &error), error);
       const Batch batch(raw);
       if (status == DL_END) break;
+      if (traces_ && trace_.full) {
+        data_.traced_seconds = seconds_since(begin);
+        stop_trace();
+      }
       if (status == DL_OK && consumer_seconds > 0)
         std::this_thread::sleep_for(std::chrono::duration<double>(consumer_seconds));
       if (progress_.due())
@@ -104,7 +117,7 @@ class Measurement {
     data_.samples = static_cast<double>(data_.value("samples"));
     data_.bytes = static_cast<double>(data_.value("bytes"));
     data_.workers = data_.value("num_workers");
-    data_.usable_cores = usable_cores();
+    data_.cpus = usable_cpus();
   }
 
   void read_options() {
@@ -145,7 +158,13 @@ class Measurement {
   Progress& progress_;
   Job job_;
   Dataset dataset_;
-  std::string trace_;  // outlives the loader, whose threads write it
+  // Written by one thread of the loader at a time; `full` tells the consumer to end it.
+  struct Trace {
+    std::string text;
+    std::atomic<bool> full{false};
+  };
+  Trace trace_;  // outlives the loader
+  bool traces_ = false;
   Loader loader_;
   Metrics metrics_;
   ReportData data_;

@@ -72,10 +72,9 @@ std::string limits_section(const ReportData& data) {
   if (data.memcpy_gb_per_s > 0)
     out.push_back({"delivered bytes, of what one core can copy", gb_per_s / data.memcpy_gb_per_s,
                    fixed(gb_per_s, 2) + " of " + fixed(data.memcpy_gb_per_s, 1) + " GB/s", "c0", ""});
-  if (data.usable_cores > 0)
-    out.push_back({"cores busy, of those this process may use",
-                   cores / static_cast<double>(data.usable_cores),
-                   fixed(cores, 2) + " of " + std::to_string(data.usable_cores), "c1", ""});
+  if (data.cpus > 0)
+    out.push_back({"CPUs busy, of those this process may use", cores / data.cpus,
+                   fixed(cores, 2) + " of " + fixed(data.cpus, 1), "c1", ""});
   const MeasuredRow* read = data.row("work", "read", DL_THREAD_ALL);
   if (read != nullptr && read->bytes > 0 && data.bytes > 0)
     out.push_back({"stored bytes read, beside those delivered",
@@ -191,6 +190,9 @@ std::string report_page(const ReportData& data) {
   for (const std::string& sentence : says) spoken += "<p>" + html(sentence) + "</p>\n";
   std::string remark = "Each column is " + duration_text(data.timeline.piece_us() * 1e-6) +
                        "; its height is the share of that time.";
+  if (data.traced_seconds > 0)
+    remark += " It shows the first " + duration_text(data.traced_seconds) + " of " +
+              duration_text(data.seconds) + ", which is as much as a page holds.";
   if (data.timeline.left_out() > 0)
     remark += " " + grouped(data.timeline.left_out()) + " lines of the trace are not shown.";
   const Durations next = data.timeline.total("next");

@@ -33,6 +33,7 @@ struct ReportData {
   bool is_trace = false;  // then what follows `timeline` is empty
   Timeline timeline;
   double seconds = 0;
+  double traced_seconds = 0;  // of them, where the time line was ended for its size; 0: it has all
   std::vector<MeasuredRow> rows;
   std::vector<MeasuredStall> stalls;
   std::vector<OptionLine> options;
@@ -42,7 +43,8 @@ struct ReportData {
   std::string sheet_png;  // "": none, and why:
   std::string sheet_remark;
   double samples = 0, bytes = 0, cpu_seconds = 0, memcpy_gb_per_s = 0;
-  int64_t workers = 0, usable_cores = 0, peak_rss_bytes = 0;
+  double cpus = 0;  // that this process may use
+  int64_t workers = 0, peak_rss_bytes = 0;
   std::string cpu, version;
 
   const MeasuredRow* row(std::string_view name, std::string_view part, int32_t thread) const;

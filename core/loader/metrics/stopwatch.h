@@ -75,9 +75,12 @@ class Stopwatch {
   // What is measured, allocated when it is switched on.
   struct Times {
     // `divided`: by pass, whether its program tells its parts.
-    Times(size_t stage_count, const std::vector<bool>& divided) : stages(stage_count), parts(divided.size()) {
+    Times(size_t stage_count, const std::vector<bool>& divided)
+        : stages(stage_count), parts(divided.size()), part_times(divided.size()) {
       for (size_t pass = 0; pass < divided.size(); ++pass) {
-        if (divided[pass]) parts[pass] = std::make_unique<Histogram[]>(PartClock::kMostParts);
+        if (!divided[pass]) continue;
+        parts[pass] = std::make_unique<Histogram[]>(PartClock::kMostParts);
+        part_times[pass].parts = parts[pass].get();
       }
     }
     Histogram* parts_of(size_t pass) const { return parts[pass].get(); }  // null: it is not divided
@@ -88,6 +91,7 @@ class Stopwatch {
     };
     std::vector<Stage> stages;
     std::vector<std::unique_ptr<Histogram[]>> parts;
+    std::vector<PartTimes> part_times;  // by pass; the thread's own
     PartClock clock;
   };
 
@@ -110,7 +114,7 @@ class Stopwatch {
     weight_ = 1;
     enter(stage);
   }
-  bool measures() const { return weight_ > 0; }  // this run, if it is on
+  int64_t runs_measured() const { return weight_; }  // for how many this run stands; 0: it is not measured
   void add_bytes(int32_t stage, int64_t bytes) {
     Times* const times = times_.load(std::memory_order_acquire);
     if (times == nullptr) return;

@@ -49,7 +49,7 @@ struct FieldRows {
   int64_t* warned = nullptr;  // counts images delivered despite decoder warnings (on_warning); may be null
   // To time the parts of a program (Program::parts) in a row now and then; null: nobody asks.
   PartClock* clock = nullptr;
-  Histogram* parts = nullptr;  // PartClock::kMostParts
+  PartTimes* parts = nullptr;
 };
 
 // Delivered value = pixel * a + b, for viewing pixels again.

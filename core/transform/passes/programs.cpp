@@ -206,7 +206,7 @@ class PassProgram : public FieldProgram {
       if (i + ahead < rows.count) prefetch(rows, i + ahead);
       if (rows.source[i] == nullptr) continue;
       context.row = i;
-      if (rows.clock != nullptr) rows.clock->begin_row(rows.parts);
+      if (rows.clock != nullptr) rows.clock->begin_row(*rows.parts);
       const int64_t written = run_row(context);
       if (rows.clock != nullptr) rows.clock->end_row();
       if (tells_bytes_) rows.target_bytes[i] = std::max<int64_t>(written, 0);

@@ -45,7 +45,7 @@ class Metric(NamedTuple):
     value: int
     """Of a duration the sum."""
     count: int  # type: ignore[assignment] # hides a tuple's method
-    """Of a duration: how often. Decoding and operators on images count every fourth sample."""
+    """Of a duration: how often; an estimate where only some are timed, as ``value`` is."""
     bytes: int
     """Of a stage: what it read or made."""
     p50_ns: int

@@ -571,7 +571,7 @@ structs! {
         reserved: u32,
         /// of a duration the sum
         value: i64,
-        /// of a duration: how often. Decoding and operators on images count every fourth sample
+        /// of a duration: how often; of what is timed only now and then an estimate, as the sum is
         count: i64,
         /// of a stage: what it read or made
         bytes: i64,

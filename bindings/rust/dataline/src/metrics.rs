@@ -49,7 +49,7 @@ pub struct Metric {
     pub thread: MetricThread,
     /// Of a duration the sum.
     pub value: i64,
-    /// Of a duration: how often. Decoding and operators on images count every fourth sample.
+    /// Of a duration: how often; an estimate where only some are timed, as `value` is.
     pub count: i64,
     /// Of a stage: what it read or made.
     pub bytes: i64,
