@@ -1085,9 +1085,9 @@ typedef struct dl_metric {
   const char* doc;
   int32_t thread; /* a worker, from 0; DL_THREAD_ALL; DL_THREAD_CONSUMER */
   uint32_t reserved;
-  int64_t value;  /* of a duration the sum */
-  int64_t count;  /* of a duration: how often; of what is timed only now and then an estimate, as the sum is */
-  int64_t bytes;  /* of a stage: what it read or made */
+  int64_t value; /* of a duration the sum */
+  int64_t count; /* of a duration: how often; of what is timed only now and then an estimate, as the sum is */
+  int64_t bytes; /* of a stage: what it read or made */
   int64_t p50_ns; /* of one time: half were at most this long, rounded up by an eighth at most */
   int64_t p99_ns;
   int64_t max_ns;
