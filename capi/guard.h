@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "capi/dataline.h"
+#include "core/base/over_budget.h"
 #include "core/base/status.h"
 
 namespace dataline::capi {
@@ -102,6 +103,12 @@ template <typename Body>
 dl_status guard(dl_error* out, Body body) noexcept {
   try {
     return report(body(), out);
+  } catch (const OverBudget& refused) {
+    try {
+      return report(refused.status("a table of this call"), out);
+    } catch (...) {
+      return no_memory(out);
+    }
   } catch (const std::bad_alloc&) {
     return no_memory(out);
   } catch (const std::exception& failure) {

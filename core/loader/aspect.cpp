@@ -2,6 +2,7 @@
 #include "core/loader/aspect.h"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <new>
@@ -103,7 +104,7 @@ class ShapeReading {
     // First, so that the helpers do not take its memory.
     DL_ASSIGN_OR_RETURN(HeaderReader reader, HeaderReader::create(request_));
     run_in_threads("dl-headers", wanted, [&](bool here) { here ? work(reader, /*reports=*/true) : help(); });
-    if (out_of_memory_.load()) throw std::bad_alloc();
+    if (refused_ != nullptr) std::rethrow_exception(refused_);
     if (cancelled()) return {Code::kCancelled, ""};
     ThreadLock lock(mutex_);
     if (!failure_.is_ok()) return failure_;
@@ -137,7 +138,7 @@ class ShapeReading {
                      concat("reading headers of images: ", first, " of ", source_.count()));
       }
     } catch (...) {  // memory is all that can run out here
-      out_of_memory_.store(true);
+      if (!out_of_memory_.exchange(true)) refused_ = std::current_exception();
       stop_.store(true);
     }
   }
@@ -232,6 +233,7 @@ class ShapeReading {
   std::span<uint16_t> shape_of_;
   Atomic<int64_t> next_{0};
   Atomic<bool> stop_{false}, out_of_memory_{false};
+  std::exception_ptr refused_;  // of the first thread without memory; read after the joins
   ThreadMutex mutex_;
   int64_t unreadable_ DL_GUARDED_BY(mutex_) = 0;
   int64_t first_unreadable_ DL_GUARDED_BY(mutex_) = std::numeric_limits<int64_t>::max();

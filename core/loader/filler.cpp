@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/over_budget.h"
 #include "core/source/composed/mix.h"
 
 namespace dataline {
@@ -12,11 +13,17 @@ namespace {
 // A slot has two words a row for them (core/batch/layout.h).
 static_assert(sizeof(RowExtent) == 2 * sizeof(int64_t) && offsetof(RowExtent, height) == 0);
 
-// Work on a slot whose batch is lost when memory runs out: only bad_alloc can come.
+// Work on a slot whose batch is lost when memory runs out: only OverBudget and bad_alloc can come.
 template <typename Work>
 void or_lose(Slot& slot, Work work) noexcept {
   try {
     work();
+  } catch (const OverBudget& refused) {
+    try {
+      slot.lose(refused.status("its samples"));
+    } catch (...) {
+      slot.lost.store(true);
+    }
   } catch (...) {
     slot.lost.store(true);
   }

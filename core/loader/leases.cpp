@@ -26,9 +26,11 @@ Status Loader::copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>
 // the consumer's loop ends meanwhile and the batch is not abandoned, it belongs to the next consumer.
 Loader::Delivered Loader::deliver_copy(Slot& slot, Batch** out, const EpochLoop* loop) {
   using enum Delivered::Outcome;
-  if (config_.lease_overflow == LeaseOverflow::kWait) return {kWaitForLease};
-  if (config_.lease_overflow == LeaseOverflow::kError) {
-    return {kReturn, error(Code::kLeasesHeld, slots_leased_.load(),
+  // Leases beyond the slots that the plan has for them are copies, whatever lease_overflow is.
+  const bool overflows = all_leased();
+  if (overflows && config_.lease_overflow == LeaseOverflow::kWait) return {kWaitForLease};
+  if (overflows && config_.lease_overflow == LeaseOverflow::kError) {
+    return {kReturn, error(Code::kLeasesHeld, leases(),
                            " batches are held; release one, or raise max_leases (", config_.max_leases, ")")};
   }
   if (!window_->advance(slot, SlotState::kReady, SlotState::kLeased)) return {kLookAgain};
@@ -80,8 +82,11 @@ void Loader::recycle(Batch& batch) noexcept {
   if (SpanSink* trace = metrics_->trace(); trace != nullptr)
     trace->add_release(monotonic_ns(), {batch.epoch, batch.step});
   if (!batch.in_slot) {
-    copies_leased_.fetch_sub(1);
     delivery_->give_up(std::unique_ptr<OverflowBatch>(static_cast<OverflowBatch*>(&batch)));
+    copies_leased_.fetch_sub(1);
+    if (config_.lease_overflow != LeaseOverflow::kWait) return;
+    gate_.refresh_handle();
+    gate_.wake();
     return;
   }
   Slot& slot = static_cast<Slot&>(batch);

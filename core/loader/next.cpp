@@ -196,7 +196,7 @@ Loader::Delivered Loader::deliver(Slot& slot, Batch** out, const EpochLoop* loop
     pool_->notify();
     return {kLookAgain};
   }
-  if (slots_leased_.load() >= config_.max_leases) return deliver_copy(slot, out, loop);
+  if (slots_leased_.load() >= plan_.lease_slots) return deliver_copy(slot, out, loop);
 
   // The head moves first: another consumer that was woken for this batch sees it Ready or the head elsewhere, and never
   // goes back to sleep in between.
@@ -282,8 +282,7 @@ Status Loader::report_bad_rows(Slot& slot) {
 bool Loader::would_wait() {
   if (gate_.cancelled() || ended() || position_.step == steps_.count()) return false;
   if (delivery_->lost() || gate_.interrupts().pending()) return false;
-  if (config_.lease_overflow == LeaseOverflow::kWait && slots_leased_.load() >= config_.max_leases)
-    return true;
+  if (config_.lease_overflow == LeaseOverflow::kWait && all_leased()) return true;
   if (pool_->empty()) return false;  // next() does the work
   const Slot* slot = window_->head_slot();
   return slot == nullptr || slot->state() != SlotState::kReady;

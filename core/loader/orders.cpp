@@ -1,10 +1,10 @@
 // The order of a job and its steps, at create: of all samples, of a mix, or of batches by length or shape.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "core/base/digest.h"
+#include "core/base/over_budget.h"
 #include "core/base/text.h"
 #include "core/loader/buckets.h"
 #include "core/loader/loader.h"
@@ -54,10 +54,9 @@ Status Loader::cut_blocks(BlockEnds& ends) const {
   try {
     pipeline_.source->append_blocks(config_.shuffle_block, ends);
     return Status::ok();
-  } catch (const std::bad_alloc&) {
-    return error(Code::kOverBudget,
-                 "option shuffle_block: the table of its blocks does not fit memory_budget, ",
-                 config_.budget_bytes, " bytes; raise it, or shuffle_block (", config_.shuffle_block, ")");
+  } catch (const OverBudget& refused) {
+    Status status = refused.status("option shuffle_block: the table of its blocks");
+    return error(Code::kOverBudget, status.text(), " or shuffle_block (", config_.shuffle_block, ")");
   }
 }
 

@@ -156,9 +156,13 @@ struct PlanStage {
 // For each field in order: what the host does, what crosses the bus, what the device does.
 std::vector<PlanStage> describe_plan(const Pipeline& pipeline, const Device& device);
 
+// Slots that leases can have: consumers that hold more are rare, and a copy costs them less than idle slots cost the others.
+constexpr int64_t kMaxLeaseSlots = 1024;
+
 // How much memory a loader takes, decided at create: slots, order tables and scratch memory, in one arena that never grows.
 struct MemoryPlan {
   int64_t slot_count = 0;
+  int64_t lease_slots = 0;  // of them; leases beyond them are copies, up to max_leases
   int64_t slots_offset = 0, slot_stride = 0;
   // Of each slot's shares, in address space of their own: not in arena_bytes; 0: they are in the slot.
   int64_t shares_stride = 0;
@@ -167,7 +171,8 @@ struct MemoryPlan {
   int64_t state_count = 0,
           state_bytes = 0;  // what programs keep for each thread that fills, beside the arena
   int64_t arena_bytes = 0;
-  int64_t held_bytes = 0;  // at most: the arena, what the order allocated, and states
+  int64_t slot_objects_bytes = 0;  // on the heap, for all slots
+  int64_t held_bytes = 0;          // at most: the arena, the slots' objects, what the order allocated, and states
 };
 
 // pinned: slots are page-locked, so all of their memory is touched. kOverBudget names the smallest memory_budget that works

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/checked.h"
+#include "core/loader/batch_window.h"
 #include "core/loader/epochs.h"
 #include "core/loader/filler.h"
 #include "core/loader/pipeline.h"
@@ -17,6 +18,16 @@ constexpr int64_t kLimitBytes = int64_t{1} << 50;
 // More than kLimitBytes where it does not fit an integer.
 int64_t bytes_of(int64_t count, int64_t stride) {
   return checked_multiply(count, stride).value_or(std::numeric_limits<int64_t>::max());
+}
+
+// Of what the heap holds for one slot: itself, its place in the window, its views and their tables, by their sizes.
+int64_t slot_object_bytes(const Pipeline& pipeline) {
+  constexpr int64_t kHeapOverhead = 64, kShapeOverhead = 128;  // of a slot; of the shape and the strides of a field
+  constexpr int64_t kOutputBytes =
+      sizeof(BatchView) + sizeof(std::string) + 2 * sizeof(std::vector<int64_t>) + kShapeOverhead;
+  const auto outputs = std::ssize(pipeline.outputs), storages = std::ssize(pipeline.layout.storages);
+  return int64_t{sizeof(Slot)} + int64_t{sizeof(BatchInFlight)} + outputs * kOutputBytes +
+         storages * int64_t{sizeof(std::byte*) + sizeof(int64_t)} + kHeapOverhead;
 }
 
 // Appends count * stride bytes to the arena; false when that is beyond any machine.
@@ -36,9 +47,12 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   const int64_t workers = config.num_workers;
   // In the caller's thread one batch is loaded at a time, when it is asked for.
   const int64_t depth = workers > 0 ? config.prefetch_depth : 1;
-  plan.slot_count = depth + config.max_leases;
+  plan.lease_slots = std::min(config.max_leases, kMaxLeaseSlots);
+  plan.slot_count = depth + plan.lease_slots;
   const Layout& layout = pipeline.layout;
-  plan.slot_stride = round_up(pinned ? layout.slot_bytes : layout.fixed_bytes, kPageBytes);
+  const bool of_pages = pinned || pipeline.resident || layout.fixed_bytes >= kPageBytes;
+  plan.slot_stride = round_up(pinned ? layout.slot_bytes : layout.fixed_bytes,
+                              of_pages ? kPageBytes : kTensorAlignment);
   plan.shares_stride = pinned ? 0 : round_up(layout.slot_bytes - layout.fixed_bytes, kPageBytes);
   if (pipeline.resident) {  // the slots together are what the set is sent from
     const int64_t share = (pipeline.resident->staging_bytes + plan.slot_count - 1) / plan.slot_count;
@@ -56,8 +70,9 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   plan.state_count = workers + (pipeline.consumer_fills(workers) ? 1 : 0);
   const int64_t states = bytes_of(plan.state_count, plan.state_bytes);
   fits = fits && states <= kLimitBytes && bytes_of(plan.slot_count, plan.shares_stride) <= kLimitBytes;
-  plan.held_bytes =
-      plan.arena_bytes + order.allocated_bytes() + config.bucket_table_bytes + (fits ? states : 0);
+  plan.slot_objects_bytes = plan.slot_count * slot_object_bytes(pipeline);
+  plan.held_bytes = plan.arena_bytes + plan.slot_objects_bytes + order.allocated_bytes() +
+                    config.bucket_table_bytes + (fits ? states : 0);
   if (pipeline.resident) plan.held_bytes += pipeline.resident->state_bytes;
 
   if (fits && plan.held_bytes <= config.budget_bytes) return plan;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/over_budget.h"
 #include "core/memory/pages.h"
 
 #ifdef DATALINE_HAS_MIMALLOC
@@ -98,8 +99,7 @@ Result<Block> HostMemory::allocate(int64_t bytes, int64_t alignment, MemoryKind 
                  " is an invalid request");
   }
   if (!reserve(bytes)) {
-    return error(Code::kOverBudget, what, ": needs ", bytes, " bytes, ", in_use_bytes(),
-                 " are in use of memory_budget ", limit_);
+    return OverBudget(bytes, in_use_bytes(), limit_).status(what);
   }
   return make_block(bytes, alignment, bytes, kind, what);
 }
@@ -170,9 +170,8 @@ void HostMemory::release(std::byte* data, int64_t bytes, int64_t alignment, Memo
 void* MetadataResource::do_allocate(size_t bytes, size_t alignment) {
   // Containers may ask for 0 bytes and expect a pointer of their own.
   std::optional<int64_t> wanted = to_i64(std::max<size_t>(bytes, 1));
-  if (!wanted || alignment > static_cast<size_t>(kMaxHeapAlignment) || !memory_->reserve(*wanted)) {
-    throw std::bad_alloc();
-  }
+  if (!wanted || alignment > static_cast<size_t>(kMaxHeapAlignment)) throw std::bad_alloc();
+  if (!memory_->reserve(*wanted)) throw OverBudget(*wanted, memory_->in_use_bytes(), memory_->limit_bytes());
   std::byte* data = memory_->obtain(*wanted, static_cast<int64_t>(alignment), kind_);
   if (data == nullptr) {
     memory_->in_use_.fetch_sub(*wanted, std::memory_order_relaxed);

@@ -68,7 +68,7 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
 
   static std::shared_ptr<HostMemory> create(const AllocatorTable& table, int64_t limit_bytes = kNoLimit);
 
-  // kNoMemory when the allocator fails, kOverBudget past the limit (naming `what`, wanted, in use and limit). `alignment`
+  // kNoMemory when the allocator fails, kOverBudget past the limit (core/base/over_budget.h, about `what`). `alignment`
   // is a power of two; kArena, kData and kFrames get at least 2 MiB, the other kinds may ask for at most 4096. Our own
   // blocks of those three kinds are fresh pages (core/memory/pages.h), zeroed and advised MADV_HUGEPAGE; others are
   // uninitialized. `bytes` may be 0; counted are the bytes asked for, without rounding.
@@ -100,7 +100,8 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
 };
 
 // A memory resource for std::pmr containers, so that long-lived tables are counted and come from the host's allocator.
-// Keeps the HostMemory alive and must outlive its containers. Throws std::bad_alloc when the memory is refused.
+// Keeps the HostMemory alive and must outlive its containers. Throws OverBudget (core/base/over_budget.h) past the limit, and
+// std::bad_alloc when the allocator fails.
 class MetadataResource final : public std::pmr::memory_resource {
  public:
   explicit MetadataResource(std::shared_ptr<HostMemory> memory, MemoryKind kind = MemoryKind::kMetadata)

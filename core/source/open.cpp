@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/over_budget.h"
 #include "core/base/text.h"
 #include "core/memory/file.h"
 #include "core/source/composed/composed.h"
@@ -238,9 +239,7 @@ Status apply_axes(const Uri& uri, Schema& schema) {
   return Status::ok();
 }
 
-}  // namespace
-
-Result<SourceRef> open_source(std::string_view text, const OpenContext& context, FormatSpan known) {
+Result<SourceRef> open_counted(std::string_view text, const OpenContext& context, FormatSpan known) {
   DL_RETURN_IF_ERROR(refuse_foreign(text, 1, context, known));  // before our rules for `? & =` apply to it
   const bool stored =
       storage_of(text, context.storages) != nullptr;  // a bare path with the scheme of a storage
@@ -278,6 +277,16 @@ Result<SourceRef> open_source(std::string_view text, const OpenContext& context,
   info.notes.insert(info.notes.end(), notes.begin(), notes.end());
   return SourceRef(
       std::make_shared<OpenedSource>(std::move(source), std::move(schema), std::move(info), uri));
+}
+
+}  // namespace
+
+Result<SourceRef> open_source(std::string_view text, const OpenContext& context, FormatSpan known) {
+  try {
+    return open_counted(text, context, known);
+  } catch (const OverBudget& refused) {
+    return refused.status(concat(text, ": an index of it"));
+  }
 }
 
 }  // namespace dataline

@@ -3,7 +3,7 @@
 // A number is its low 32 bits, and how often a multiple of 2^32 was passed up to it. Those places are a short list: a file
 // of 2^35 tokens has eight.
 // Threads: immutable once built.
-// Memory: counted (HostMemory); add() and reserve() throw std::bad_alloc when it is refused.
+// Memory: counted (HostMemory); add() and reserve() throw as MetadataResource does.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

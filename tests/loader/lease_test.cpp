@@ -39,6 +39,43 @@ TEST(Leases, ErrorNamesCountAndOptionAndNothingIsLost) {
   EXPECT_EQ(next(loader).values.front(), 20u);
 }
 
+// 10^6 leases are a limit, not a plan: slots exist for some, and the others are copies while they are held.
+TEST(Leases, AMillionAllowedLeasesTakeNoMemoryUntilTheyAreHeld) {
+  Dataset dataset = counting_dataset(3000);
+  for (const char* overflow : {"copy", "error", "wait"}) {
+    Loader loader = make_loader(dataset, {{"batch_size", "1"},
+                                          {"epochs", "1"},
+                                          {"max_leases", "1000000"},
+                                          {"lease_overflow", overflow}});
+    EXPECT_LT(stats_of(loader).arena_bytes, 16 << 20) << overflow;
+    std::vector<Delivered> held;
+    while (held.empty() || held.back().status == DL_OK) held.push_back(next(loader));
+    ASSERT_EQ(held.size(), 3001u) << overflow << ": " << held.back().message;
+    EXPECT_EQ(stats_of(loader).leases_held, 3000);
+    for (uint64_t b = 0; b < 3000; ++b) ASSERT_EQ(held[b].values.front(), b);
+  }
+}
+
+// Beyond the slots for leases the option still counts: the copies do, too.
+TEST(Leases, ALimitBeyondTheSlotsForLeasesHolds) {
+  Dataset dataset = counting_dataset(3000);
+  const Settings job = {{"batch_size", "1"}, {"epochs", "1"}, {"max_leases", "2000"}};
+  Loader refusing = make_loader(dataset, with(job, {{"lease_overflow", "error"}}));
+  std::vector<Delivered> held;
+  for (int i = 0; i < 2000; ++i) held.push_back(next(refusing));
+  const Delivered beyond = next(refusing);
+  EXPECT_EQ(beyond.status, DL_ERR_LEASES_HELD);
+  EXPECT_NE(beyond.message.find("2000 batches are held"), std::string::npos) << beyond.message;
+  held.pop_back();  // a copy
+  EXPECT_EQ(next(refusing).values.front(), 2000u);
+  held.clear();
+  Loader waiting = make_loader(dataset, with(job, {{"lease_overflow", "wait"}}));
+  for (int i = 0; i < 2000; ++i) held.push_back(next(waiting));
+  std::thread releases([&] { held.pop_back(); });
+  EXPECT_EQ(next(waiting).values.front(), 2000u) << "the release of a copy ends the wait";
+  releases.join();
+}
+
 TEST(Leases, CopiesBeyondTheBudgetAreRefusedAsHeldLeases) {
   Dataset dataset = counting_dataset(100'000);
   Loader loader = make_loader(

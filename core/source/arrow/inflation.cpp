@@ -80,7 +80,7 @@ Result<MappedFile> ArrowInflation::run() {
   const int64_t wanted =
       file_.calls_host() ? 1 : std::min<int64_t>({available_cpus(), std::ssize(buffers_), kMaxInflators});
   run_in_threads("dl-inflate", wanted, [this](bool here) { work(/*reports=*/here); });
-  if (out_of_memory_.load()) throw std::bad_alloc();
+  if (refused_ != nullptr) std::rethrow_exception(refused_);
   if (context_.cancelled()) return error(Code::kCancelled, file_.path(), ": cancelled while it was inflated");
   ThreadLock lock(mutex_);
   // What was wrong may be that the file is another by now.
@@ -95,7 +95,7 @@ void ArrowInflation::work(bool reports) noexcept {
     Status status = inflate_all(reports, buffer);
     if (!status.is_ok()) fail(buffer, std::move(status));
   } catch (...) {  // memory is all that can run out here
-    out_of_memory_.store(true);
+    if (!out_of_memory_.exchange(true)) refused_ = std::current_exception();
     stop_.store(true);
   }
 }

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory_resource>
 #include <optional>
@@ -68,6 +69,7 @@ class ArrowInflation {
   Block out_;
   Atomic<size_t> next_{0};  // buffer that no thread has taken
   Atomic<bool> stop_{false}, out_of_memory_{false};
+  std::exception_ptr refused_;  // of the first thread without memory; read after the joins
   ThreadMutex mutex_;
   std::optional<Failure> failure_ DL_GUARDED_BY(mutex_);  // of the first buffer that failed
 };

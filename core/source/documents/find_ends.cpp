@@ -1,7 +1,7 @@
 // The pass over a file that finds the token that ends documents: by several threads, each in pieces of its own.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <new>
+#include <exception>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -59,7 +59,7 @@ class EndSearch {
     // A host's storage may not expect to be read from threads that nobody told it of.
     const int64_t wanted = file_.calls_host() ? 1 : std::min<int64_t>({available_cpus(), count, kMaxThreads});
     run_in_threads("dl-documents", wanted, [this](bool here) { search(/*reports=*/here); });
-    if (out_of_memory_.load()) throw std::bad_alloc();
+    if (refused_ != nullptr) std::rethrow_exception(refused_);
     if (context_.cancelled())
       return error(Code::kCancelled, file_.path(), ": cancelled while ", what_, " were looked for");
     return joined();
@@ -88,7 +88,7 @@ class EndSearch {
         if (reports) context_.report("looking for ", what_, " in ", file_.path());
       }
     } catch (...) {  // memory is all that can run out here
-      out_of_memory_.store(true);
+      if (!out_of_memory_.exchange(true)) refused_ = std::current_exception();
       stop_.store(true);
     }
   }
@@ -137,6 +137,7 @@ class EndSearch {
   std::vector<Piece> pieces_;
   Atomic<int64_t> next_{0};
   Atomic<bool> stop_{false}, out_of_memory_{false};
+  std::exception_ptr refused_;  // of the first thread without memory; read after the joins
 };
 
 }  // namespace

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <map>
-#include <new>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
+#include "core/base/over_budget.h"
 #include "core/memory/file.h"
 #include "core/source/files.h"
 #include "core/source/folder/folder_index.h"
@@ -358,13 +358,8 @@ Result<SourceRef> open_folder(const FolderOptions& options, const std::string& p
     auto folder = std::make_shared<Folder>(std::move(root), std::move(index), options);
     if (context.io == IoMode::kMemory) DL_RETURN_IF_ERROR(folder->load(context));
     return SourceRef(std::move(folder));
-  } catch (const std::bad_alloc&) {
-    // The largest table grows by doubling, so the refused allocation was at most as large as what was held.
-    const HostMemory& memory = *context.memory;
-    bool limit = memory.peak_bytes() >= memory.limit_bytes() / 4;
-    if (!limit) throw;
-    return error(Code::kOverBudget, path, ": the index of its files does not fit memory_budget, ",
-                 memory.limit_bytes(), " bytes; it held ", memory.peak_bytes());
+  } catch (const OverBudget& refused) {
+    return refused.status(concat(path, ": the index of its files"));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <exception>
 #include <limits>
 #include <map>
 #include <memory>
@@ -110,6 +111,7 @@ class Walk {
   std::atomic<int64_t> files_{0};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> out_of_memory_{false};
+  std::exception_ptr refused_;  // of the first thread without memory; read after the joins
   WaitPoint changed_;
   std::vector<Thread> helpers_;  // last, so that they are joined before anything they use is destroyed
 };
@@ -157,7 +159,7 @@ void Walk::work(bool is_caller) {
     try {
       status = read(*directory);
     } catch (const std::bad_alloc&) {
-      out_of_memory_.store(true);
+      if (!out_of_memory_.exchange(true)) refused_ = std::current_exception();
       status = error(Code::kNoMemory, root_.path(), ": no memory for its index");
     }
     if (!status.is_ok()) return stop(std::move(status));
@@ -183,7 +185,7 @@ Status Walk::run() {
   add("", -1, nullptr, false);
   work(true);
   helpers_.clear();  // joins
-  if (out_of_memory_.load()) throw std::bad_alloc();
+  if (refused_ != nullptr) std::rethrow_exception(refused_);
   DL_RETURN_IF_ERROR(failure_);
   sort_directories();
   make_notes();
