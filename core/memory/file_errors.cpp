@@ -45,6 +45,9 @@ constexpr Entry kErrors[] = {
     Entry{ENOTCONN, Code::kIo, "the file server is not connected"},
     Entry{EBADMSG, Code::kIo, "the file system found a wrong checksum"},
     Entry{ENOSPC, Code::kIo, "no space left on the device"},
+#ifdef EDQUOT
+    Entry{EDQUOT, Code::kIo, "the disk quota is used up"},
+#endif
     Entry{EROFS, Code::kPermission, "the file system is read-only"},
 };
 

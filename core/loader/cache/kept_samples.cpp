@@ -18,7 +18,7 @@ namespace {
 
 class KeptSource final : public ForwardSource {
  public:
-  // `by_field`: the stored source with a column for each field.
+  // `by_field`: the stored source with a column for each field. `store` may be null: nothing is kept.
   KeptSource(SourceRef stored, SourceRef by_field, std::shared_ptr<const SampleMaker> maker,
              std::unique_ptr<SampleStore> store, std::shared_ptr<CacheCounts> counts)
       : ForwardSource(std::move(by_field)),
@@ -38,7 +38,7 @@ class KeptSource final : public ForwardSource {
   // Of what is kept its own pages; what it was made of is not read again.
   void advise(std::span<const int64_t> indices) const override;
   bool cached(int64_t index) const override {
-    const std::optional<bool> kept = store_->cached(index);
+    const std::optional<bool> kept = store_ == nullptr ? std::nullopt : store_->cached(index);
     return kept ? *kept : source_->cached(index);
   }
   void advise_block(int64_t first, int64_t count) const override {
@@ -68,6 +68,7 @@ class KeptSource final : public ForwardSource {
 };
 
 void KeptSource::advise(std::span<const int64_t> indices) const {
+  if (store_ == nullptr) return source_->advise(indices);
   size_t first = 0;  // of those that are not kept, side by side
   for (size_t i = 0; i < indices.size(); ++i) {
     if (!store_->advise(indices[i])) continue;
@@ -91,6 +92,11 @@ void KeptSource::locate(Run& run) const {
 
 Status KeptSource::find_or_make(const Run& run, int64_t row, std::byte* out) const {
   const int64_t index = run.indices[row];
+  if (store_ == nullptr) {
+    counts_->made.fetch_add(1, std::memory_order_relaxed);
+    Result<MadeSample> made = maker_->make(run, row, /*as_stored=*/true, out);
+    return made.is_ok() ? Status::ok() : made.take_status();
+  }
   // Before the record is read: what is written meanwhile has another stamp.
   const std::optional<uint64_t> stamp = source_->stamp(index);
   if (stamp) {

@@ -37,9 +37,10 @@ struct KeptSamples {
   int64_t state_bytes = 0;             // that each thread which fills takes beside the pipeline's
 };
 
-// For a loader whose whole transform compiles. kUnsupported: a set whose data cannot be told from other data of the same shape (in
-// memory, or from a reader without a fingerprint), a mix whose parts have transforms. Errors of the directory; of a field that
-// cannot be kept.
+// For a loader whose whole transform compiles. A directory that cannot be used is no error (SampleStore::open): then each sample
+// is made, and counted so. kUnsupported: a set whose data cannot be told from other data of the same shape (in
+// memory, or from a reader without a fingerprint), a mix whose parts have transforms. An option that names no directory; a field
+// that cannot be kept.
 Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, const Log& log,
                                  HostMemory& memory);
 

@@ -23,6 +23,26 @@ Status of_cache(const Status& status) {
   return error(status.code(), "option cache: ", status.message()).with_os_error(status.os_error());
 }
 
+// Whether the option names no directory and none that can be made: a file, or a path whose parent is missing.
+bool is_mistake(const std::string& path) {
+  FileFacts facts;
+  if (facts_of_path(path, facts) == 0) return !facts.is_directory;
+  const size_t end = path.find_last_not_of('/');
+  const size_t slash = end == std::string::npos ? std::string::npos : path.find_last_of('/', end);
+  const std::string parent = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  const int number = facts_of_path(parent, facts);
+  return number == ENOENT || number == ENOTDIR || (number == 0 && !facts.is_directory);
+}
+
+// Whether the header is this cache's but for a few damaged bytes. The digit of the version decides what the entries mean.
+bool is_damaged_header(const StoreHeader& found, const StoreHeader& expected) {
+  constexpr std::ptrdiff_t kMaxDamagedBytes = 4, kVersion = 7;
+  if (found[kVersion] != expected[kVersion]) return false;
+  std::ptrdiff_t damaged = 0;
+  for (size_t i = 0; i < found.size(); ++i) damaged += found[i] == expected[i] ? 0 : 1;
+  return damaged <= kMaxDamagedBytes;
+}
+
 // As a file is that was made and not written, or whose bytes a loss of power took.
 Result<bool> has_only_zeros(const LockedFile& file, int64_t bytes) {
   std::array<std::byte, size_t{16} << 10> piece;
@@ -40,11 +60,21 @@ Result<bool> has_only_zeros(const LockedFile& file, int64_t bytes) {
 
 }  // namespace
 
+// Others may remove the directory while it is opened (rm -r): it is made again, and a few times in a row is enough.
 Result<std::unique_ptr<SampleStore>> SampleStore::open(const StoreSettings& settings) {
+  constexpr int kAttempts = 8;
   Result<std::unique_ptr<SampleStore>> made = open_to_fill(settings);
+  for (int attempt = 1; !made.is_ok() && made.status().code() == Code::kNotFound; ++attempt) {
+    if (attempt == kAttempts || is_mistake(settings.directory)) break;
+    made = open_to_fill(settings);
+  }
   if (made.is_ok()) return made;
-  if (made.status().code() == Code::kPermission) made = open_to_read(settings, made.status());
-  return made.is_ok() ? std::move(made) : of_cache(made.status());
+  if (is_mistake(settings.directory)) return of_cache(made.status());
+  Result<std::unique_ptr<SampleStore>> read = open_to_read(settings, made.status());
+  if (read.is_ok()) return read;
+  const Status& why = read.status().code() == Code::kNotFound ? made.status() : read.status();
+  settings.log(LogLevel::kWarning, concat("option cache: the job continues without it: ", why.text()));
+  return std::unique_ptr<SampleStore>();
 }
 
 Result<std::unique_ptr<SampleStore>> SampleStore::open_to_fill(const StoreSettings& settings) {
@@ -63,22 +93,14 @@ Result<std::unique_ptr<SampleStore>> SampleStore::open_to_fill(const StoreSettin
 
 Result<std::unique_ptr<SampleStore>> SampleStore::open_to_read(const StoreSettings& settings,
                                                                const Status& refused) {
-  const auto nothing_kept = [&] {
-    return error(Code::kPermission, refused.message(), ", and none of these samples is kept there")
-        .with_os_error(refused.os_error());
-  };
-  Result<CacheDirectory> parent =
-      CacheDirectory::open(settings.directory, settings.budget_bytes, WhenMissing::kFail);
-  if (!parent.is_ok()) return refused;
-  Result<SharedDirectory> directory = parent.value().cache(settings.key, WhenMissing::kFail);
-  if (!directory.is_ok())
-    return directory.status().code() == Code::kNotFound ? nothing_kept() : directory.take_status();
-  Result<LockedFile> index = directory.value().open_to_read(kCacheIndexName);
-  if (!index.is_ok()) return index.status().code() == Code::kNotFound ? nothing_kept() : index.take_status();
+  DL_ASSIGN_OR_RETURN(CacheDirectory parent,
+                      CacheDirectory::open(settings.directory, settings.budget_bytes, WhenMissing::kFail));
+  DL_ASSIGN_OR_RETURN(SharedDirectory directory, parent.cache(settings.key, WhenMissing::kFail));
+  DL_ASSIGN_OR_RETURN(LockedFile index, directory.open_to_read(kCacheIndexName));
   std::unique_ptr<SampleStore> store(
-      new SampleStore(settings, parent.take(), directory.take(), index.take()));
+      new SampleStore(settings, std::move(parent), std::move(directory), std::move(index)));
   DL_ASSIGN_OR_RETURN(const bool whole, store->index_is_whole());
-  if (!whole) return nothing_kept();
+  if (!whole) return error(Code::kNotFound, store->index_.path(), ": none of these samples is kept there");
   store->stop_filling(std::string(refused.message()));
   return store;
 }
@@ -89,8 +111,9 @@ Result<bool> SampleStore::index_is_whole() const {
   if (const ReadResult read = index_.read_at(0, kStoreHeaderBytes, found.data()); read.number != 0)
     return file_error(index_.path(), read.number);
   const int64_t expected = kStoreHeaderBytes + settings_.samples * kStoreEntryBytes;
-  if (found == store_header(kIndexMagic, settings_.samples, settings_.key) && bytes <= expected)
-    return bytes == expected;
+  const StoreHeader header = store_header(kIndexMagic, settings_.samples, settings_.key);
+  if (found == header && bytes <= expected) return bytes == expected;
+  if (bytes == expected && is_damaged_header(found, header)) return false;
   if (found == StoreHeader{} && bytes <= expected) {
     DL_ASSIGN_OR_RETURN(const bool empty, has_only_zeros(index_, bytes));
     if (empty) return false;

@@ -7,8 +7,8 @@
 //
 // Threads: read(), keep() and full() from several at once. Locks: mutex_ before the directory's lock.
 // Failure: what cannot be read is not there; what cannot be written, for lack of room or rights, ends the filling, with one
-// warning. Only open() fails. Where nothing may be written from the start, as on a medium that is only read, what others have kept
-// there is read.
+// warning. Where nothing can be written from the start, as on a medium that is only read or a full disk, the store reads what
+// others have kept there. Only an option that names no directory, and none that can be made, makes open() fail.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -42,8 +42,8 @@ struct StoreEntry;  // store_layout.h
 
 class SampleStore {
  public:
-  // kCorrupt: an index that this library did not write. Errors of files, with "option cache: " before them; kPermission only where nothing
-  // of this key has been kept.
+  // Null: the directory cannot be used, neither to fill nor to read, which one warning says; the job goes on without it.
+  // An option's error: the path is no directory, or there is none to make it in. With "option cache: " before it.
   static Result<std::unique_ptr<SampleStore>> open(const StoreSettings& settings);
   ~SampleStore();
 
@@ -68,7 +68,8 @@ class SampleStore {
   // `refused`: why it cannot be filled.
   static Result<std::unique_ptr<SampleStore>> open_to_read(const StoreSettings& settings,
                                                            const Status& refused);
-  // False for a new one, and one whose maker was killed: they begin with zeros, or are too short.
+  // False for a new one, one whose maker was killed (zeros, or too short), and one whose header lost a few bits: as the length
+  // and all other bytes are this cache's, and each entry has a checksum of its own, a new header makes it whole.
   Result<bool> index_is_whole() const;
   Status prepare_index();
   bool read_entry(int64_t sample, StoreEntry& out) const;
