@@ -1328,8 +1328,8 @@ DL_API DL_UNSTABLE const char* dl_writer_format_doc(int32_t index); /* see dl_wr
  * library or the object already has is refused (DL_ERR_INVALID_ARGUMENT).
  *
  * Callbacks are called from several threads at once. Those that return a dl_status return DL_OK, or an error that they
- * describe with dl_error_set; DL_CANCELLED passes; any other value becomes DL_ERR_READER (from `prepare` of an operator:
- * DL_ERR_BAD_TRANSFORM). Structs that callbacks get are valid during the call, and as long as their struct_size says.
+ * describe with dl_error_set. DL_CANCELLED passes from a call that was cancelled; any other value becomes DL_ERR_READER, whose
+ * message names the function and the code (from `prepare` of an operator: DL_ERR_BAD_TRANSFORM). Structs that callbacks get are valid during the call, and as long as their struct_size says.
  *
  * Threading: calls that add to a dl_extensions, set it in options or list it: one at a time. */
 

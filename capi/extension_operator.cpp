@@ -99,7 +99,7 @@ class CallbackOperator final : public HostOperator {
     CallbackError failure;
     const dl_status code = table_.prepare(context.get(), &use, failure.get());
     wrong = use.wrong_argument;
-    if (code != DL_OK) return failure.status(code, "prepare");
+    if (code != DL_OK) return failure.status(code, concat("operator '", name_, "': prepare"));
     const auto forget = [this](void* state) {
       if (table_.forget != nullptr) table_.forget(context.get(), state);
     };
@@ -126,7 +126,8 @@ class CallbackOperator final : public HostOperator {
     CallbackError failure;
     const dl_status code = table_.apply(context.get(), &given, failure.get());
     row.bytes = given.bytes;
-    return failure.status(code, "apply");
+    if (code == DL_OK) return Status::ok();
+    return failure.status(code, concat("operator '", name_, "': apply"));
   }
 
  private:

@@ -59,7 +59,8 @@ class CallbackStorage final : public HostStorage, public std::enable_shared_from
     object.options = &options;
     CallbackError failure;
     const dl_status code = table.open(context.get(), &object, failure.get());
-    if (code != DL_OK) return failure.status(code, "open");
+    if (code != DL_OK)
+      return failure.status(code, concat("storage '", scheme_, "': open"), open_context.cancelled());
     return std::unique_ptr<const StoredObject>(
         std::make_unique<CallbackObject>(shared_from_this(), object, open_context.cancel));
   }
@@ -86,7 +87,10 @@ Status CallbackObject::read(int64_t offset, int64_t bytes, std::byte* out,
   request.cancelled = cancelled != nullptr ? word_of(*cancelled) : word_of_token(cancel_);
   CallbackError failure;
   const dl_status code = storage_->table.read(storage_->context.get(), &request, failure.get());
-  return failure.status(code, "read");
+  if (code == DL_OK) return Status::ok();
+  const bool unwanted = cancelled != nullptr ? cancelled->load(std::memory_order_relaxed) != 0
+                                             : cancel_ != nullptr && cancel_->cancelled();
+  return failure.status(code, concat("storage '", storage_->scheme(), "': read"), unwanted);
 }
 
 class CallbackThreads final : public ThreadHooks {

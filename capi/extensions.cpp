@@ -14,15 +14,41 @@ using namespace dataline;
 using namespace dataline::capi;
 
 namespace dataline::capi {
+namespace {
+
+const char* soft_name(dl_status code) {
+  switch (code) {
+    case DL_END_OF_EPOCH:
+      return "DL_END_OF_EPOCH";
+    case DL_END:
+      return "DL_END";
+    case DL_TIMEOUT:
+      return "DL_TIMEOUT";
+    case DL_CANCELLED:
+      return "DL_CANCELLED";
+    case DL_INTERRUPTED:
+      return "DL_INTERRUPTED";
+    default:
+      return "an unknown code";
+  }
+}
+
+}  // namespace
 
 CallbackError::CallbackError() { dl_error_init(&error_, sizeof error_); }
 
-Status CallbackError::status(dl_status code, std::string_view what) const {
+Status CallbackError::status(dl_status code, std::string_view what, bool cancelled) const {
   if (code == DL_OK) return Status::ok();
-  const bool known =
-      code == DL_CANCELLED || (code < 0 && code_name(static_cast<Code>(code)) != "DL_ERR_UNKNOWN");
+  const bool known = (code == DL_CANCELLED && cancelled) ||
+                     (code < 0 && code_name(static_cast<Code>(code)) != "DL_ERR_UNKNOWN");
   std::string text(error_.message, strnlen(error_.message, sizeof error_.message));
-  if (text.empty()) text = concat(what, " failed with code ", code);
+  if (code > 0 && !known) {
+    text = concat(what, " returned ", soft_name(code), " (", code, ")",
+                  code == DL_CANCELLED ? ", but nothing was cancelled" : ", expected DL_OK or an error",
+                  text.empty() ? "" : ": ", text);
+  } else if (text.empty() || !known) {
+    text = concat(what, " failed with code ", code, text.empty() ? "" : ": ", text);
+  }
   return Status(known ? static_cast<Code>(code) : Code::kReader, std::move(text))
       .with_os_error(error_.os_error);
 }

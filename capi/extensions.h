@@ -23,8 +23,9 @@ class CallbackError {
  public:
   CallbackError();
   dl_error* get() { return &error_; }
-  // `what` failed, when there is no message.
-  Status status(dl_status code, std::string_view what) const;
+  // `what` names the function, as in "dl_storage 'x': read". DL_CANCELLED passes only from a call that was cancelled. An error
+  // code of the library passes with the host's message; any other code, of soft results too, becomes kReader and is named.
+  Status status(dl_status code, std::string_view what, bool cancelled = false) const;
 
  private:
   dl_error error_;

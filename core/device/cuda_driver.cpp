@@ -7,6 +7,8 @@
 #include <dlfcn.h>
 #endif
 
+#include "core/memory/shared_library.h"
+
 namespace dataline {
 namespace {
 
@@ -37,6 +39,8 @@ Function symbol(void* library, const char* name) {
 constexpr std::string_view kDriver = kLinuxName;
 
 Result<void*> open_library(const std::string& name) {
+  if (Status status = check_library_file(name); !status.is_ok())
+    return error(Code::kNoDevice, "no CUDA driver: ", status.text());
   void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return handle;
   const char* why = dlerror();

@@ -2,10 +2,14 @@
 #include "core/write/writer.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "core/base/checked.h"
 #include "core/base/text.h"
+#include "core/source/files.h"
+#include "core/source/tfrecord/example.h"
 #include "core/source/uri.h"
 #include "core/write/resume.h"
 
@@ -60,6 +64,17 @@ Result<Target> read_target(std::string_view text) {
   return out;
 }
 
+// What every format stores, and every reader of it takes for a name.
+Status check_names(const std::vector<Field>& fields) {
+  constexpr size_t kMaxNameBytes = 255;
+  for (const Field& field : fields) {
+    if (!field.name.empty() && field.name.size() <= kMaxNameBytes && is_name_text(field.name)) continue;
+    return error(Code::kInvalidArgument, "writer: field ", printable(field.name), ": its name has ",
+                 field.name.size(), " bytes: a name is 1 to ", kMaxNameBytes, " bytes of UTF-8 without control characters");
+  }
+  return Status::ok();
+}
+
 bool same_type(const Field& a, const Field& b) {
   return a.name == b.name && a.kind == b.kind && a.dtype == b.dtype && a.shape == b.shape;
 }
@@ -82,6 +97,7 @@ Result<std::unique_ptr<Writer>> Writer::create(std::string_view uri, std::vector
         Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
         ": all rows of a dense field have one shape: resize them to one, or write the encoded bytes");
   }
+  DL_RETURN_IF_ERROR(check_names(fields));
   DL_RETURN_IF_ERROR(check_host_fields(fields, "writer"));
   ManifestHead head{std::string(target.format->name), target.shard_bytes, target.codec, std::move(fields),
                     std::move(job)};
@@ -106,8 +122,12 @@ Status Writer::resume() {
   }
   manifest_.emplace(std::move(manifest));
   for (const ManifestShard& shard : written.shards) {
-    counts_.samples += shard.samples;
-    counts_.bytes += shard.bytes;
+    const std::optional<int64_t> samples = checked_add(counts_.samples, shard.samples);
+    const std::optional<int64_t> bytes = checked_add(counts_.bytes, shard.bytes);
+    if (!samples || !bytes)
+      return error(Code::kCorrupt, path, ": its shards add up to more than 2^63 - 1 samples or bytes");
+    counts_.samples = *samples;
+    counts_.bytes = *bytes;
     position_ = shard.position;
   }
   counts_.shards = static_cast<int64_t>(written.shards.size());

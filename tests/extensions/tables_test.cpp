@@ -135,7 +135,7 @@ TEST_F(Extensions, AFormatThatMakesNothingOrFailsWithoutAWordIsNamed) {
   format_.open = [](void*, const dl_format_request*, dl_dataset**, dl_error*) -> dl_status { return 77; };
   add_format();
   use();
-  EXPECT_THAT(open_error("silent:here"), HasSubstr("DL_ERR_READER here: open failed with code 77"));
+  EXPECT_THAT(open_error("silent:here"), HasSubstr("DL_ERR_READER here: format 'silent': open returned an unknown code (77)"));
 }
 
 TEST_F(Extensions, AStorageThatReportsNegativeBytesIsRefused) {

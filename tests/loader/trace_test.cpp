@@ -1,7 +1,10 @@
 // Traces: what they hold, where they end, and what does not disturb the job.
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 
 #include "core/loader/metrics/metrics.h"
@@ -148,11 +151,53 @@ TEST(Trace, WrongCallsSayWhatIsWrong) {
   EXPECT_EQ(status, DL_ERR_NOT_FOUND) << message;
 }
 
+TEST(Trace, GoesIntoARegularFileAlone) {
+  const TempFolder folder;
+  const std::string fifo = folder.path("fifo"), directory = folder.path("directory"),
+                    socket = folder.path("socket"), link = folder.path("link");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  ASSERT_EQ(::mknod(socket.c_str(), S_IFSOCK | 0600, 0), 0);
+  std::filesystem::create_directory(directory);
+  std::filesystem::create_symlink(fifo, link);
+  const Loader loader = make_loader(counting_dataset(10), kJob);
+  for (const std::string& path : {fifo, directory, socket, link, std::string("/dev/full"), std::string("/dev/null")}) {
+    Error error;
+    EXPECT_EQ(dl_loader_trace_start(loader.get(), path.c_str(), nullptr, &error), DL_ERR_NOT_A_FILE) << path;
+    EXPECT_NE(std::string(error.message).find("trace " + path), std::string::npos) << error.message;
+    EXPECT_EQ(create_error(counting_dataset(10), {{"trace", path}}).first, DL_ERR_NOT_A_FILE) << path;
+  }
+}
+
+// Whatever name or link leads to it; an older trace and an empty file are written over.
+TEST(Trace, NeverWritesOverOtherData) {
+  const TempFolder folder;
+  const std::string rows(160, 'r'), data = folder.path("rows.bin"), symbolic = folder.path("symbolic"),
+                    hard = folder.path("hard"), trace = folder.path("trace.json");
+  std::ofstream(data, std::ios::binary) << rows;
+  std::filesystem::create_symlink(data, symbolic);
+  std::filesystem::create_hard_link(data, hard);
+  dl_dataset* opened = nullptr;
+  Error error;
+  ASSERT_EQ(dl_dataset_open(("raw:" + data + "?dtype=u8&shape=16").c_str(), nullptr, &opened, &error), DL_OK);
+  const Dataset dataset(opened);
+  for (const std::string& path : {data, symbolic, hard}) {
+    const auto [status, message] = create_error(dataset, {{"trace", path}});
+    EXPECT_EQ(status, DL_ERR_WRONG_STATE) << message;
+    EXPECT_NE(message.find("trace " + path + ": exists and holds other data"), std::string::npos) << message;
+    EXPECT_EQ(read_whole(data), rows);
+  }
+  std::ofstream(trace).close();
+  for (int time = 0; time < 2; ++time) {
+    Loader loader = make_loader(counting_dataset(100), with(kJob, {{"trace", trace}}));
+    ASSERT_EQ(epoch_samples(loader).size(), 100u);
+    loader.reset();
+    expect_json(read_whole(trace));
+  }
+}
+
 TEST(Trace, AFullDiskEndsTheTraceAndNotTheJob) {
   const Loader loader = make_loader(counting_dataset(20'000), kJob);
   Error error;
-  EXPECT_EQ(dl_loader_trace_start(loader.get(), "/dev/full", nullptr, &error), DL_ERR_IO);
-  EXPECT_NE(std::string(error.message).find("/dev/full"), std::string::npos) << error.message;
   Taken taken;
   taken.refuse_after = 2;
   const dl_trace_sink sink = taken.table();

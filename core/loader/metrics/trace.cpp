@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/loader/metrics/metrics.h"
 #include "core/memory/file.h"
+#include "core/memory/replaced_file.h"
 
 namespace dataline {
 namespace {
@@ -18,7 +19,7 @@ constexpr size_t kTrackBytes = size_t{64} << 10;  // formatted by a thread befor
 constexpr size_t kEventBytes = 1024;              // most that one span adds: names are cut to fit
 constexpr size_t kNameBytes = 120;
 constexpr int64_t kWithinNs = 500;  // before the end of a span
-constexpr std::string_view kTail = "\n]}\n";
+constexpr std::string_view kHead = "{\"displayTimeUnit\":\"ms\",", kTail = "\n]}\n";
 
 void add_number(std::string& out, int64_t value) {
   char text[24];
@@ -89,14 +90,13 @@ Status Trace::start(const TraceTarget& target) {
   end_ = End::kNone;
   bytes_.store(0);
   if (!target.path.empty()) {
-    file_ = std::fopen(target.path.c_str(), "wbe");
-    if (file_ == nullptr) return file_error(concat("trace ", target.path), errno);
+    DL_ASSIGN_OR_RETURN(file_, open_replaced(target.path, kHead, "trace"));
     std::setvbuf(file_, nullptr, _IONBF, 0);  // tracks are the buffers
   }
   const int64_t now_ns = realtime_ns();
   offset_ns_ = now_ns - monotonic_ns();
   std::string head =
-      concat("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"producer\":\"dataline\",\"realtime_ns\":\"",
+      concat(kHead, "\"otherData\":{\"producer\":\"dataline\",\"realtime_ns\":\"",
              now_ns, "\",\"monotonic_ns\":\"", now_ns - offset_ns_, "\"},\"traceEvents\":[\n",
              R"({"name":"process_name","ph":"M","pid":1,"tid":0,"args":{"name":"dataline"}})");
   const auto name_track = [&head](int64_t track, std::string_view name) {

@@ -40,7 +40,7 @@ class Trace final : public SpanSink {
         int64_t limit_bytes = kLimitBytes);
   ~Trace() override;
 
-  // Opens the file and writes the head. kIo, kPermission, kNotFound, ... names the file; kReader: the host refused.
+  // Opens the file, which is new, empty or an older trace (core/memory/replaced_file.h), and writes the head. kIo, kPermission, kNotFound, ... names the file; kReader: the host refused.
   Status start(const TraceTarget& target);
   // The spans of all threads, and the end. What went wrong since start: kIo with the file, or where the limit was reached, ok with a
   // line in the log.

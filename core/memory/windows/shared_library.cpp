@@ -5,6 +5,8 @@
 
 namespace dataline {
 
+Status check_library_file(const std::string&) { return Status::ok(); }
+
 Result<void*> symbol_of_library(const std::string& path, const char* symbol) {
   HMODULE library = nullptr;
   const std::optional<std::wstring> name = windows::wide(path);

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "core/base/bytes.h"
+#include "core/base/checked.h"
 #include "core/base/text.h"
 #include "core/source/file_source.h"
 #include "core/source/frames.h"
@@ -103,7 +105,10 @@ class Unpacking {
         return wrong(Code::kCorrupt, kPackedWord * (i + 1),
                      concat("item ", i, " is not in the file, or not after the one before"));
       DL_ASSIGN_OR_RETURN(const int64_t bound, zstd_frames_bound(name(frame), compressed(frame)));
-      most += bound;
+      const std::optional<int64_t> sum = checked_add(most, bound);
+      if (!sum)
+        return wrong(Code::kTooLarge, frame.offset, concat("items 0 to ", i, " inflate to 2^63 bytes or more"));
+      most = *sum;
     }
     DL_RETURN_IF_ERROR(make_room(most));
     put_end(0, 0);

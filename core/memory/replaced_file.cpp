@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory/replaced_file.h"
+
+#include "core/memory/file.h"
+
+namespace dataline {
+namespace {
+
+#if defined(_WIN32)
+constexpr int kFlags = O_RDWR | O_CREAT | O_BINARY | O_NOINHERIT;
+#else
+constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+#endif
+
+}  // namespace
+
+Result<std::FILE*> open_replaced(const std::string& path, std::string_view head, std::string_view what) {
+  const std::string name = concat(what, " ", path);
+  FileFacts facts;
+  // Before it is opened: opening a FIFO or a device may have an effect of its own.
+  if (facts_of_path(path, facts) == 0 && !facts.is_file) return not_a_file_error(name, facts.mode);
+  Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), kFlags, 0666); }));
+  if (!file) return file_error(name, errno);
+  DL_ASSIGN_OR_RETURN(facts, facts_of(file.get(), name));
+  if (!facts.is_file) return not_a_file_error(name, facts.mode);
+  std::string found(head.size(), '\0');
+  const ReadResult read =
+      read_at(file.get(), 0, std::ssize(found), reinterpret_cast<std::byte*>(found.data()));
+  if (read.number != 0) return file_error(name, read.number);
+  if (facts.bytes > 0 && (read.bytes != std::ssize(found) || found != head)) {
+    return error(Code::kWrongState, name, ": exists and holds other data than ", what,
+                 " writes; remove it, or choose another name");
+  }
+  if (retry_interrupted([&] { return ::ftruncate(file.get(), 0); }) != 0) return file_error(name, errno);
+  std::FILE* const stream = ::fdopen(file.get(), "wb");
+  if (stream == nullptr) return file_error(name, errno);
+  static_cast<void>(file.release());  // the stream's
+  return stream;
+}
+
+}  // namespace dataline
