@@ -51,23 +51,27 @@ dl_status code_of(const arrow::Status& status) {
   return DL_ERR_CORRUPT;
 }
 
-// Where Arrow's calls have changed.
-arrow::Status read_row_group(parquet::arrow::FileReader& reader, int group, const std::vector<int>& leaves,
+// Arrow's calls that differ between releases, selected by what the headers declare: 15 to 23 return a row group by pointer,
+// later releases return a Result; 26 accepts the footer's length by value, earlier ones a pointer to 32 bits.
+template <typename Reader>
+arrow::Status read_row_group(Reader& reader, int group, const std::vector<int>& leaves,
                              std::shared_ptr<arrow::Table>* out) {
-#if ARROW_VERSION_MAJOR >= 24
-  return reader.ReadRowGroup(group, leaves).Value(out);
-#else
-  return reader.ReadRowGroup(group, leaves, out);
-#endif
+  if constexpr (requires { reader.ReadRowGroup(group, leaves).Value(out); }) {
+    return reader.ReadRowGroup(group, leaves).Value(out);
+  } else {
+    return reader.ReadRowGroup(group, leaves, out);
+  }
 }
 
-std::shared_ptr<parquet::FileMetaData> parse_footer(const std::vector<uint8_t>& bytes) {
-#if ARROW_VERSION_MAJOR >= 26
-  auto length = static_cast<int64_t>(bytes.size());
-#else
-  auto length = static_cast<uint32_t>(bytes.size());
-#endif
-  return parquet::FileMetaData::Make(bytes.data(), &length);
+template <typename Metadata>
+std::shared_ptr<Metadata> parse_footer(const std::vector<uint8_t>& bytes) {
+  const auto count = static_cast<int64_t>(bytes.size());
+  if constexpr (requires { Metadata::Make(bytes.data(), count); }) {
+    return Metadata::Make(bytes.data(), count);
+  } else {
+    auto length = static_cast<uint32_t>(count);  // at most kMaxFooterBytes
+    return Metadata::Make(bytes.data(), &length);
+  }
 }
 
 class OpenedFile final : public ParquetFile {
@@ -236,7 +240,7 @@ class OpenedFile final : public ParquetFile {
     hash = 0xcbf29ce484222325;
     for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
     return guarded(footer_place(), [&]() -> Failure {
-      opened.metadata = parse_footer(bytes);
+      opened.metadata = parse_footer<parquet::FileMetaData>(bytes);
       return {};
     });
   }
