@@ -12,20 +12,12 @@ namespace {
 
 bool is_member_of(const Format& format, const std::string& directory, const std::string& name,
                   const OpenContext& context) {
-  if (format.is_member == nullptr) return has_suffix(name, format.suffixes);
+  if (format.is_member == nullptr) return has_suffix(name, format.suffixes);  // of the host's
   return format.is_member(directory, name, context);
 }
 
 bool is_companion_of(const Format& format, const std::string& directory, const std::string& name) {
   return format.is_companion != nullptr && format.is_companion(directory, name);
-}
-
-// "*.parquet, *.pq": a format of the host has suffixes alone.
-std::string members_text(const Format& format) {
-  if (format.is_member != nullptr) return std::string(format.members);
-  std::string out;
-  for (std::string_view suffix : format.suffixes) out += concat(out.empty() ? "*" : ", *", suffix);
-  return out;
 }
 
 std::string lower_suffix(std::string_view name) {
@@ -45,6 +37,13 @@ Status check_one_kind(const Format& format, const std::string& directory,
                join_path(directory, names.front()), ",...");
 }
 
+std::string note_of(const std::string& path, const LeftOut& left_out, const OpenContext& context) {
+  if (left_out.count() == 0) return {};
+  std::string note = concat(path, ": left out: ", left_out.text());
+  context.log(LogLevel::kInfo, note);
+  return note;
+}
+
 }  // namespace
 
 Result<DirectoryFiles> directory_files(const Format& format, const std::string& path,
@@ -60,7 +59,7 @@ Result<DirectoryFiles> directory_files(const Format& format, const std::string& 
     }
   }
   if (members.empty()) {
-    return error(Code::kEmpty, path, ": no ", format.name, " files (", members_text(format), ") among the ",
+    return error(Code::kEmpty, path, ": no ", format.name, " files (", format.members, ") among the ",
                  names.files.size(), " in this directory; ", names.text());
   }
   if (format.one_kind) DL_RETURN_IF_ERROR(check_one_kind(format, path, members));
@@ -71,10 +70,32 @@ Result<DirectoryFiles> directory_files(const Format& format, const std::string& 
   for (const std::string& name : names.directories) left_out.add(LeftOut::Kind::kDirectory, name);
   DirectoryFiles out;
   for (const std::string& name : members) out.paths.push_back(join_path(path, name));
-  if (left_out.count() == 0) return out;
-  out.note = concat(path, ": left out: ", left_out.text());
-  context.log(LogLevel::kInfo, out.note);
+  out.note = note_of(path, left_out, context);
   return out;
+}
+
+std::string left_out_beside(const Format& format, const std::string& path,
+                            const std::vector<std::string>& opened, const OpenContext& context) {
+  const Result<DirectoryNames> listed = list_directory(path);
+  if (!listed.is_ok()) return {};
+  const DirectoryNames& names = listed.value();
+  LeftOut left_out;
+  for (const std::string& name : names.files) {
+    const bool member = is_member_of(format, path, name, context);
+    const bool read =
+        opened.empty() || std::find(opened.begin(), opened.end(), join_path(path, name)) != opened.end();
+    if (!member) left_out.add(LeftOut::Kind::kOther, name);
+    if (member && !read) left_out.add(LeftOut::Kind::kHidden, name);  // by the format's own rule
+  }
+  for (const std::string& name : names.hidden)
+    if (is_member_of(format, path, name, context)) left_out.add(LeftOut::Kind::kHidden, name);
+  for (const std::string& name : names.directories) {
+    const std::string below = join_path(path, name) + "/";
+    const bool entered = std::any_of(opened.begin(), opened.end(),
+                                     [&](const std::string& file) { return file.starts_with(below); });
+    if (!entered) left_out.add(LeftOut::Kind::kDirectory, name);
+  }
+  return note_of(path, left_out, context);
 }
 
 }  // namespace dataline

@@ -15,9 +15,14 @@ struct DirectoryFiles {
   std::string note;                // what was left out; empty: nothing
 };
 
-// `format` has is_member, or is the host's. kEmpty names what the directory has instead; kMismatch (Format::one_kind).
+// `format` has is_member. kEmpty names what the directory has instead; kMismatch (Format::one_kind).
 // Errors of the listing. The log gets the note.
 Result<DirectoryFiles> directory_files(const Format& format, const std::string& path,
                                        const OpenContext& context);
+
+// The note for a directory that a format of the host's listed itself: files that are not of its kind, and subdirectories that
+// none of the opened files is below. Empty: nothing, or the directory cannot be listed. The log gets it.
+std::string left_out_beside(const Format& format, const std::string& path,
+                            const std::vector<std::string>& opened, const OpenContext& context);
 
 }  // namespace dataline

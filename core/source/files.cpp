@@ -36,6 +36,7 @@ constexpr Known kKnown[] = {
     Known{"ARROW1", "an Arrow file"},
     Known{"FEA1", "a Feather 1 file"},
     Known{"PAR1", "a Parquet file (the plug-in libdataline-parquet.so reads it)"},
+    Known{"PARE", "an encrypted Parquet file"},
     Known{"\x89PNG", "a PNG image"},
     Known{"\xff\xd8\xff", "a JPEG image"},
     Known{"<!DOCTYPE", "an HTML page, perhaps the error page of a download"},

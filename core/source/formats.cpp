@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/source/files.h"
+#include "core/source/plugin_formats.h"
 
 namespace dataline {
 namespace {
@@ -15,6 +16,7 @@ constexpr const Format* kFormats[] = {
 };
 
 constexpr size_t kMaxFilesSniffed = 64;  // of a directory
+constexpr int kMaxFolderDepth = 8;       // of the subdirectories searched for files of plug-ins
 
 Sniff sniff(const Format& format, const FirstBytes& file) {
   if (format.host != nullptr) return format.host->sniff(file);
@@ -57,9 +59,18 @@ Status not_recognized(const std::string& path, std::string_view what) {
                "?dtype=u16 or raw:", path, "?dtype=u8&shape=28x28");
 }
 
+// kUnsupported for a file of a format whose plug-in is not loaded.
+Status refuse_apart(const FirstBytes& file, FormatSpan known) {
+  const PluginFormat* const apart = plugin_format_of_file(file.path, file.bytes());
+  if (apart == nullptr || find_format(apart->name, known) != nullptr) return Status::ok();
+  return error(Code::kUnsupported, file.path, ": ", apart->what, ": ", plugin_advice(*apart));
+}
+
 Result<const Format*> format_of_file(const std::string& path, const OpenContext& context, FormatSpan known) {
   DL_ASSIGN_OR_RETURN(FirstBytes file, read_first_bytes(path, context));
   if (const Format* format = by_content(file, known)) return format;
+  DL_RETURN_IF_ERROR(refuse_stand_ins(file));
+  DL_RETURN_IF_ERROR(refuse_apart(file, known));
   DL_RETURN_IF_ERROR(refuse_unreadable(file));
   if (const Format* format = by_suffix(path, known)) return format;
   return not_recognized(path, file.count == 0 ? "an empty file" : "its format is not recognised");
@@ -69,6 +80,26 @@ bool all_are_members(const std::string& directory, const std::vector<std::string
                      const Format& format, const OpenContext& context) {
   return std::all_of(names.begin(), names.end(),
                      [&](const std::string& name) { return format.is_member(directory, name, context); });
+}
+
+// A directory in which no format was found, for formats of plug-ins, which may enter subdirectories (hive layouts): the first
+// file below it that is one of theirs. Null: none. kUnsupported: the plug-in of such a file is not loaded.
+Result<const Format*> format_below(const std::string& path, const DirectoryNames& listed, int depth,
+                                   const OpenContext& context, FormatSpan known) {
+  for (size_t i = 0; i < listed.files.size() && i < kMaxFilesSniffed; ++i) {
+    DL_ASSIGN_OR_RETURN(FirstBytes file, read_first_bytes(join_path(path, listed.files[i]), context));
+    const Format* format = by_content(file, known);
+    if (format == nullptr) format = by_suffix(file.path, known);
+    if (format != nullptr && format->host != nullptr) return format;
+    if (format == nullptr) DL_RETURN_IF_ERROR(refuse_apart(file, known));
+  }
+  for (size_t i = 0; i < listed.directories.size() && i < kMaxFilesSniffed && depth < kMaxFolderDepth; ++i) {
+    const std::string below = join_path(path, listed.directories[i]);
+    DL_ASSIGN_OR_RETURN(const DirectoryNames names, list_directory(below));
+    DL_ASSIGN_OR_RETURN(const Format* format, format_below(below, names, depth + 1, context, known));
+    if (format != nullptr) return format;
+  }
+  return static_cast<const Format*>(nullptr);
 }
 
 Result<const Format*> format_of_directory(const std::string& path, const OpenContext& context,
@@ -91,6 +122,8 @@ Result<const Format*> format_of_directory(const std::string& path, const OpenCon
     if (format->is_tree != nullptr && format->is_tree(path, listed_names)) return format;
   }
   if (listed != nullptr) return listed;
+  DL_ASSIGN_OR_RETURN(const Format* below, format_below(path, listed_names, 0, context, known));
+  if (below != nullptr) return below;
   if (names.empty()) {
     return error(Code::kEmpty, path, ": no files in this directory; ", listed_names.text());
   }

@@ -259,6 +259,15 @@ class Identities {
   int64_t count_ = 0;
 };
 
+std::vector<std::string> data_files_of(const Source& source) {
+  IdentityBuilder builder;
+  source.identify(builder);
+  std::vector<std::string> paths;
+  for (const auto& files : builder.files_)
+    for (int64_t i = 0; i < files->count(); ++i) paths.push_back(files->path(i));
+  return paths;
+}
+
 Result<ContentIdentity> content_identity(const Source& source) { return Identities(source).content(); }
 
 Result<std::string> local_identity(const Source& source) { return Identities(source).local(); }

@@ -83,11 +83,15 @@ class IdentityBuilder {
 
  private:
   friend class Identities;
+  friend std::vector<std::string> data_files_of(const Source& source);
 
   Digest structure_, local_structure_, records_;
   std::vector<std::shared_ptr<const DataFiles>> files_;
   std::string unknown_;
 };
+
+// The paths of the files that a source states, in their order; none for data in memory.
+std::vector<std::string> data_files_of(const Source& source);
 
 // The lines of a saved state.
 struct ContentIdentity {

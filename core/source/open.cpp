@@ -17,6 +17,7 @@
 #include "core/source/identity.h"
 #include "core/source/open_files.h"
 #include "core/source/packing/packing.h"
+#include "core/source/plugin_formats.h"
 #include "core/source/set_checks.h"
 #include "core/source/uri.h"
 
@@ -78,13 +79,14 @@ Status refuse_foreign(std::string_view text, int64_t column, const OpenContext& 
                    scheme_list(known));
 }
 
-// A format of the host's lists a directory itself, and has no notes: the library reports what is not of its kind.
-void note_left_out(const Format& format, const std::string& path, const OpenContext& context,
-                   std::vector<std::string>& notes) {
+// A format of the host's lists a directory itself, and has no notes: the library reports what is not of its kind, and the
+// subdirectories of which no file was opened.
+void note_left_out(const Format& format, const std::string& path, const Source& source,
+                   const OpenContext& context, std::vector<std::string>& notes) {
   const Result<bool> directory = is_directory(path);
   if (format.suffixes.empty() || !directory.is_ok() || !directory.value()) return;
-  Result<DirectoryFiles> files = directory_files(format, path, context);
-  if (files.is_ok() && !files.value().note.empty()) notes.push_back(files.take().note);
+  const std::string note = left_out_beside(format, path, data_files_of(source), context);
+  if (!note.empty()) notes.push_back(note);
 }
 
 Result<Files> files_of(const Format& format, const std::string& path, const OpenContext& context,
@@ -95,10 +97,7 @@ Result<Files> files_of(const Format& format, const std::string& path, const Open
     return error(Code::kUnsupported, path, ": ", format.name, " needs a directory, and storage ",
                  storage->scheme(), " has none");
   }
-  if (format.host != nullptr) {
-    note_left_out(format, path, context, notes);
-    return Files{path};
-  }
+  if (format.host != nullptr) return Files{path};
   const bool may_be_missing = format.prefix || context.bad_files == BadFiles::kSkip;
   if (format.is_member == nullptr || (may_be_missing && !path_exists(path))) return Files{path};
   DL_ASSIGN_OR_RETURN(bool directory, is_directory(path));
@@ -140,6 +139,14 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
     files.push_back(std::move(found));
   }
   context.progress->expect_files(static_cast<int64_t>(file_count));
+  if (format.host != nullptr) {
+    open_one = [&format, &notes, open = std::move(open_one)](const std::string& path,
+                                                             const OpenContext& at) -> Result<SourceRef> {
+      DL_ASSIGN_OR_RETURN(SourceRef source, open(path, at));
+      if (storage_of(path, at.storages) == nullptr) note_left_out(format, path, *source, at, notes);
+      return source;
+    };
+  }
   OpenFiles opening(uri, format, std::move(open_one), context, checks, file_count);
   if (!uri.named()) {
     Files all;
@@ -166,9 +173,13 @@ Status explain_missing(Status status, const Uri& uri, bool bare, FormatSpan know
   for (const UriPath& path : uri.paths) {
     const std::string& name = path.path;
     if (path_exists(name)) continue;
-    if (name.find('*') != std::string::npos)
+    const bool pattern = name.find('*') != std::string::npos, range = name.find('{') != std::string::npos;
+    if (!pattern && !(bare && range)) continue;
+    const PluginFormat* const apart = bare ? plugin_format_of_file(name, {}) : nullptr;
+    if (apart != nullptr && find_format(apart->name, known) == nullptr)
+      return error(Code::kNotFound, status.message(), "; ", apart->name, ": ", plugin_advice(*apart));
+    if (pattern)
       return error(Code::kNotFound, status.message(), "; patterns are not expanded: name the directory");
-    if (!bare || name.find('{') == std::string::npos) continue;
     for (const Format* format : known) {
       if (format->ranges && has_suffix(name, format->suffixes))
         return error(Code::kNotFound, status.message(), "; a range of files needs its scheme: ", format->name,
@@ -181,12 +192,8 @@ Status explain_missing(Status status, const Uri& uri, bool bare, FormatSpan know
 Result<const Format*> format_of(const Uri& uri, FormatSpan known) {
   const Format* format = find_format(uri.scheme, known);
   if (format != nullptr) return format;
-  if (uri.scheme == "parquet") {
-    return uri_error(
-        1,
-        "parquet: is read by the plug-in libdataline-parquet.so, which is not loaded: --plugin of the shell, "
-        "Extensions.load() or dl_extensions_load(); plugins/parquet/build.sh builds it (guide: Parquet)");
-  }
+  if (const PluginFormat* apart = plugin_format(uri.scheme))
+    return uri_error(1, apart->name, ": ", plugin_advice(*apart));
   const std::string nearest = did_you_mean(uri.scheme, format_names(known));
   return uri_error(1, "unknown scheme '", uri.scheme, "'", nearest, nearest.empty() ? ";" : "",
                    " the schemes are ", scheme_list(known), " (a path with ':' in it is written ./",

@@ -15,6 +15,7 @@
 
 #include "group_cache.h"
 #include "parquet_file.h"
+#include "partitions.h"
 
 namespace dataline_parquet {
 
@@ -26,8 +27,8 @@ struct GroupPlace {
 
 class Dataset {
  public:
-  Dataset(std::vector<std::shared_ptr<const ParquetFile>> files, int64_t cache_bytes)
-      : files_(std::move(files)), cache_(cache_bytes, place_groups()) {
+  Dataset(std::vector<std::shared_ptr<const ParquetFile>> files, Partitions partitions, int64_t cache_bytes)
+      : files_(std::move(files)), partitions_(std::move(partitions)), cache_(cache_bytes, place_groups()) {
     for (size_t p = 1; p < places_.size(); ++p) block_ends_.push_back(places_[p].first);
     if (!places_.empty()) block_ends_.push_back(rows_);
     held_groups_ = std::max<int64_t>(cache_bytes / std::max<int64_t>(largest_, 1), 1);
@@ -39,7 +40,7 @@ class Dataset {
   int64_t held_groups() const { return held_groups_; }
   // A group of block_ends() is read soon.
   void advise(int64_t block) { cache_.advise(static_cast<size_t>(block)); }
-  const std::vector<PqField>& fields() const { return files_[0]->fields(); }
+  const std::vector<PqField>& fields() const { return partitions_.fields(); }
 
   // Of the files, in order; they live as long as this object.
   std::vector<const char*> paths() const {
@@ -50,16 +51,21 @@ class Dataset {
   // The row after the last one of each file.
   const std::vector<int64_t>& file_ends() const { return file_ends_; }
 
-  // Sizes, rows and columns.
+  // Sizes, rows and columns, and the values of the directories' names.
   std::string fingerprint() const {
     uint64_t hash = 0xcbf29ce484222325;
     const auto add = [&hash](const std::string& text) {
       for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
     };
     for (const PqField& field : fields()) add(concat(field.name, ' ', field.type_text(), '\n'));
-    for (const auto& file : files_) {
-      add(concat(file->file_bytes(), ':'));
-      for (const int64_t rows : file->group_rows()) add(concat(rows, ','));
+    for (size_t f = 0; f < files_.size(); ++f) {
+      add(concat(files_[f]->file_bytes(), ':'));
+      for (const int64_t rows : files_[f]->group_rows()) add(concat(rows, ','));
+      for (const Partitions::Place& place : partitions_.places()) {
+        if (place.column) continue;
+        const std::vector<uint8_t>& bytes = partitions_.value(f, place).bytes;
+        add(concat(bytes.size(), '=', std::string(bytes.begin(), bytes.end())));
+      }
     }
     return concat("parquet ", files_.size(), " ", rows_, " ", std::hex, hash);
   }
@@ -188,9 +194,14 @@ class Dataset {
             std::unique_ptr<Loan>& loan) const {
     bool lent = false;
     for (size_t f = 0; f < fields().size(); ++f) {
-      const uint8_t* data = group->plain(f);
+      const Partitions::Place& from = partitions_.places()[f];
+      if (!from.column) {
+        copy_value(request, shares, s, f, from);
+        continue;
+      }
+      const uint8_t* data = group->plain(*from.column);
       lent = (data != nullptr ? copy_plain(request, shares, s, f, data)
-                              : copy_each(request, shares, s, f, *group)) ||
+                              : copy_each(request, shares, s, f, *from.column, *group)) ||
              lent;
     }
     if (lent && loan == nullptr) loan = std::make_unique<Loan>();
@@ -226,8 +237,26 @@ class Dataset {
     return bytes >= kLentBytes;
   }
 
+  // The value of a directory's name, which all rows of its files have.
+  void copy_value(dl_reader_request& request, const Shares& shares, size_t s, size_t f,
+                  const Partitions::Place& from) const {
+    const GroupPlace& place = places_[shares.groups[s].number];
+    const Partitions::Value& value = partitions_.value(static_cast<size_t>(place.file), from);
+    for (const int32_t record : shares.records(s)) {
+      if (value.is_null) {
+        refuse_value(request, record, place, request.indices[record] - place.first, f,
+                     failure(DL_ERR_CORRUPT, kNullRow));
+        continue;
+      }
+      dl_reader_cell& cell = *dl_reader_cell_at(&request, record, static_cast<int32_t>(f));
+      cell.bytes = static_cast<int64_t>(value.bytes.size());
+      if (cell.bytes > 0 && cell.bytes <= cell.capacity)
+        std::memcpy(cell.data, value.bytes.data(), value.bytes.size());
+    }
+  }
+
   // Rows of any kind. Whether some are lent.
-  bool copy_each(dl_reader_request& request, const Shares& shares, size_t s, size_t f,
+  bool copy_each(dl_reader_request& request, const Shares& shares, size_t s, size_t f, size_t column,
                  const Group& group) const {
     const GroupPlace& place = places_[shares.groups[s].number];
     const std::span<const int32_t> records = shares.records(s);
@@ -237,8 +266,8 @@ class Dataset {
     bool lent = false;
     for (size_t begin = 0; begin < records.size();) {
       Failure failed;
-      const size_t end =
-          begin + group.find(f, {rows.data() + begin, records.size() - begin}, found.data() + begin, &failed);
+      const size_t end = begin + group.find(column, {rows.data() + begin, records.size() - begin},
+                                            found.data() + begin, &failed);
       for (size_t i = begin; i < end; ++i)
         lent = fill(*dl_reader_cell_at(&request, records[i], static_cast<int32_t>(f)), found[i]) || lent;
       if (end < records.size()) refuse_value(request, records[end], place, rows[end], f, failed);
@@ -270,6 +299,7 @@ class Dataset {
   }
 
   const std::vector<std::shared_ptr<const ParquetFile>> files_;
+  const Partitions partitions_;
   std::vector<GroupPlace> places_;  // those that have rows, ascending
   int64_t rows_ = 0, largest_ = 0, held_groups_ = 0;
   std::vector<int64_t> block_ends_, file_ends_;

@@ -26,9 +26,11 @@ struct Fill {
 };
 
 struct FileOptions {
-  std::vector<std::string> fields;  // empty: all
-  std::optional<Fill> fill;         // nulls=fill(V), nulls=mask
-  int64_t cache_bytes = 0;          // no decoding takes more
+  std::vector<std::string> fields;    // empty: all
+  std::vector<std::string> left_out;  // columns whose values the directories state (partitions.h)
+  bool no_columns = false;            // none is wanted
+  std::optional<Fill> fill;           // nulls=fill(V), nulls=mask
+  int64_t cache_bytes = 0;            // no decoding takes more
   // Else the file and its footer are let go when it has been looked at, and opened again to decode: for sets of more files
   // than a process may have open.
   bool kept_open = true;
@@ -49,6 +51,10 @@ struct PqField {
   }
   std::string type_text() const;
 };
+
+// What is wrong with a row that is null, where nulls are errors.
+inline constexpr char kNullRow[] =
+    "a null (nulls=fill(0) delivers 0, or an empty row of a ragged field, in its place)";
 
 // Where a value lies, in memory of its group.
 struct Found {

@@ -13,10 +13,15 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffixes[] = {".parquet", ".parq", ".pq"};
 
-// The library's rule for names in directories (dl_format.suffixes; guide: Directories): suffixes ignore case, hidden names
-// and __MACOSX are left out. The library reports the other files.
+constexpr int kMaxDepth = 64;  // of subdirectories: a link may lead back
+
+// The library's rule for names in directories (dl_format.suffixes; guide: Directories), and pyarrow's for underscores: files
+// of metadata and of unfinished jobs have them.
+bool is_left_out(std::string_view name) {
+  return name.front() == '.' || name.front() == '_';  // __MACOSX too
+}
+
 bool is_member(std::string_view name) {
-  if (name.front() == '.' || name == "__MACOSX") return false;
   return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](std::string_view suffix) {
     return name.size() > suffix.size() &&
            std::equal(suffix.begin(), suffix.end(), name.end() - static_cast<std::ptrdiff_t>(suffix.size()),
@@ -49,28 +54,55 @@ bool is_before(const std::string& a, const std::string& b) {
   return a < b;
 }
 
+struct Entry {
+  std::string name;
+  bool folder = false;
+};
+
+// Appends the members of one directory, `folders` below `root`, and of its subdirectories. `seen`: how many entries there are.
+Failure walk(const std::string& root, const std::string& folders, int depth, size_t& seen,
+             std::vector<FoundFile>& out) {
+  const fs::path path = folders.empty() ? fs::path(root) : fs::path(root) / folders;
+  if (depth > kMaxDepth)
+    return failure(DL_ERR_TOO_LARGE, path.string(), ": more than ", kMaxDepth,
+                   " directories below each other; does a link lead back?");
+  std::error_code fault;
+  std::vector<Entry> entries;
+  for (fs::directory_iterator at(path, fault), end; !fault && at != end; at.increment(fault), ++seen) {
+    Entry entry{at->path().filename().string(), false};
+    if (is_left_out(entry.name)) continue;
+    std::error_code none;  // of a link that leads nowhere: no directory
+    entry.folder = at->is_directory(none);
+    if (entry.folder || is_member(entry.name)) entries.push_back(std::move(entry));
+  }
+  if (fault) return failure(DL_ERR_IO, path.string(), ": ", fault.message());
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return is_before(a.name, b.name); });
+  for (const Entry& entry : entries) {
+    if (!entry.folder) {
+      out.push_back({(path / entry.name).string(), folders});
+      continue;
+    }
+    const std::string below = folders.empty() ? entry.name : folders + "/" + entry.name;
+    if (Failure failed = walk(root, below, depth + 1, seen, out)) return failed;
+  }
+  return {};
+}
+
 }  // namespace
 
-Failure files_of(const std::string& path, std::vector<std::string>& out) {
+Failure files_of(const std::string& path, std::vector<FoundFile>& out) {
   std::error_code fault;
   if (path.find("://") != std::string::npos || !fs::is_directory(path, fault)) {
-    out.push_back(path);
+    out.push_back({path, ""});
     return {};
   }
-  std::vector<std::string> names;
   size_t seen = 0;
-  for (fs::directory_iterator at(path, fault), end; !fault && at != end; at.increment(fault), ++seen) {
-    const std::string name = at->path().filename().string();
-    if (is_member(name) && !at->is_directory()) names.push_back(name);
-  }
-  if (fault) return failure(DL_ERR_IO, path, ": ", fault.message());
-  if (names.empty()) {
-    return failure(DL_ERR_EMPTY, path, ": no parquet files (*.parquet, *.parq, *.pq) among the ", seen,
-                   " entries of this directory");
-  }
-  std::sort(names.begin(), names.end(), is_before);
-  for (const std::string& name : names) out.push_back((fs::path(path) / name).string());
-  return {};
+  if (Failure failed = walk(path, "", 0, seen, out)) return failed;
+  if (!out.empty()) return {};
+  return failure(
+      DL_ERR_EMPTY, path, ": no parquet files (*.parquet, *.parq, *.pq) among the ", seen,
+      " entries of this directory and its subdirectories (names that begin with '.' or '_' are left out)");
 }
 
 }  // namespace dataline_parquet

@@ -37,8 +37,12 @@ class Planner {
       : path_(path), options_(options), plan_(plan) {}
 
   Failure plan(const std::vector<parquet::arrow::SchemaField>& fields) {
-    for (size_t i = 0; i < fields.size(); ++i)
-      find_leaves(fields[i], fields[i].field->name(), {static_cast<int>(i)});
+    for (size_t i = 0; i < fields.size(); ++i) {
+      const std::string& name = fields[i].field->name();
+      const auto& apart = options_.left_out;
+      if (std::find(apart.begin(), apart.end(), name) == apart.end())
+        find_leaves(fields[i], name, {static_cast<int>(i)});
+    }
     std::vector<const Leaf*> chosen;
     if (Failure failed = choose(chosen)) return failed;
     for (const Leaf* leaf : chosen)
@@ -70,6 +74,7 @@ class Planner {
   }
 
   Failure choose(std::vector<const Leaf*>& out) const {
+    if (options_.no_columns) return {};
     if (options_.fields.empty())
       for (const Leaf& leaf : leaves_) out.push_back(&leaf);
     for (const std::string& name : options_.fields) {
@@ -83,7 +88,8 @@ class Planner {
                        names.empty() ? "none" : some_names(names, ", "));
       }
     }
-    if (out.empty()) return failure(DL_ERR_UNSUPPORTED, path_, ": a table without columns");
+    if (out.empty() && options_.left_out.empty())
+      return failure(DL_ERR_UNSUPPORTED, path_, ": a table without columns");
     if (Failure failed = check_readable(out)) return failed;
     return check_names(out);
   }

@@ -172,30 +172,33 @@ Failure keep_options(const dl_options* given, std::shared_ptr<dl_options>& out) 
 }
 
 Failure open_files(const dl_format_request& request, FileOptions& options,
-                   std::vector<std::shared_ptr<const ParquetFile>>& files) {
+                   std::vector<std::shared_ptr<const ParquetFile>>& files, Partitions& partitions) {
   if (Failure failed = read_fields(request.values[kFields], options.fields)) return failed;
   if (Failure failed = read_nulls(request.values[kNulls], options.fill)) return failed;
   if (Failure failed = read_cache_bytes(request.values[kCacheBytes], options.cache_bytes)) return failed;
-  std::vector<std::string> paths;
+  std::vector<FoundFile> paths;
   if (Failure failed = files_of(request.path, paths)) return failed;
+  if (Failure failed = Partitions::make(paths, options, &partitions)) return failed;
   options.kept_open = paths.size() <= kMaxKeptOpen;
   if (!options.kept_open) {
     if (Failure failed = keep_options(request.options, options.library_options)) return failed;
   }
   const auto count = static_cast<int64_t>(paths.size());
+  const FileOptions file_options = partitions.for_files(options);
   const bool tells = request.struct_size >= sizeof request;  // else an older library's
-  for (const std::string& path : paths) {
+  for (const FoundFile& found : paths) {
     if (tells && is_set(request.cancelled)) {
       return failure(DL_CANCELLED, request.path, ": cancelled after ", files.size(), " of ", count, " files");
     }
     if (tells) request.report(&request, static_cast<int64_t>(files.size()), count);
     std::shared_ptr<const ParquetFile> file;
-    if (Failure failed = ParquetFile::open(path, options, request.options, &file)) return failed;
+    if (Failure failed = ParquetFile::open(found.path, file_options, request.options, &file)) return failed;
     if (!files.empty()) {
       if (Failure failed = check_same(*files[0], *file)) return failed;
     }
     files.push_back(std::move(file));
   }
+  partitions.place(files[0]->fields(), options);
   if (tells) request.report(&request, count, count);
   return {};
 }
@@ -204,13 +207,14 @@ dl_status open_parquet(void*, const dl_format_request* request, dl_dataset** out
   try {
     FileOptions options;
     std::vector<std::shared_ptr<const ParquetFile>> files;
-    if (const Failure failed = open_files(*request, options, files)) {
+    Partitions partitions;
+    if (const Failure failed = open_files(*request, options, files, partitions)) {
       // The library puts the path before it.
       const std::string path = concat(request->path, ": ");
       const bool named = failed.text.compare(0, path.size(), path) == 0;
       return library.error_set(error, failed.code, failed.text.c_str() + (named ? path.size() : 0));
     }
-    auto made = std::make_unique<Dataset>(std::move(files), options.cache_bytes);
+    auto made = std::make_unique<Dataset>(std::move(files), std::move(partitions), options.cache_bytes);
     return make_dataset(std::move(made), request->options, out, error);
   } catch (const std::bad_alloc&) {
     return library.error_set(error, DL_ERR_NO_MEMORY, "parquet: out of memory");
@@ -240,9 +244,9 @@ dl_status add_format(dl_extensions* extensions, dl_error* error) {
   format.struct_size = sizeof format;
   format.name = "parquet";
   format.doc =
-      "rows of Parquet files, or of a directory of them, by Apache Arrow. Fields: their columns, leaves of "
-      "structs as "
-      "struct/leaf";
+      "rows of Parquet files, or of a directory of them and its subdirectories, by Apache Arrow. Fields: "
+      "their "
+      "columns, leaves of structs as struct/leaf, and the keys of directories KEY=VALUE";
   format.keys = kTable;
   format.key_count = kKeys;
   format.suffixes = ".parquet .parq .pq";

@@ -22,9 +22,6 @@ Failure new_bytes(int64_t count, arrow::MemoryPool* pool, std::shared_ptr<arrow:
   return {};
 }
 
-constexpr const char* kNullRow =
-    "a null (nulls=fill(0) delivers 0, or an empty row of a ragged field, in its place)";
-
 }  // namespace
 
 Failure Values::make(const PlannedColumn& column, const ArrayRef& given, const uint8_t* structs_valid,

@@ -72,6 +72,21 @@ TEST_F(DetectTest, TheNameDecidesWhereContentSaysNothing) {
   EXPECT_EQ(format_of("x.tar", "nothing"), "tar");
 }
 
+// By content or by name, as a file, in a directory or below it.
+TEST_F(DetectTest, FilesOfAPluginThatIsNotLoadedNameIt) {
+  fs::create_directories(dir_.path("hive/year=2024/month=1"));
+  fs::create_directories(dir_.path("flat"));
+  for (const char* name : {"a.parquet", "b.PQ", "c", "flat/part-0.parq", "hive/year=2024/month=1/x.parquet"})
+    dir_.write(name, "PAR1....PAR1");
+  dir_.write("d.parquet", "");
+  for (const char* path : {"a.parquet", "b.PQ", "c", "d.parquet", "flat", "hive", "hive/year=2024"}) {
+    EXPECT_THAT(format(path),
+                testing::HasSubstr("a Parquet file: the plug-in libdataline-parquet.so reads it, and "
+                                   "is not loaded: --plugin of the shell, Extensions.load() or"))
+        << path;
+  }
+}
+
 TEST_F(DetectTest, TwoZeroTokensAreNoIdxHeader) {
   // As IDX: type u8, one dim of 0x00010002. As tokens: 0, 0x0108, 0x0100, 0x0200.
   std::string bytes = big_u32(0x801) + big_u32(0x00010002) + "more";
