@@ -8,6 +8,7 @@
 #include "capi/guard.h"
 #include "capi/handles.h"
 #include "capi/host_struct.h"
+#include "core/base/code_text.h"
 #include "core/base/text.h"
 
 using namespace dataline;
@@ -47,7 +48,7 @@ Status CallbackError::status(dl_status code, std::string_view what, bool cancell
                   code == DL_CANCELLED ? ", but nothing was cancelled" : ", expected DL_OK or an error",
                   text.empty() ? "" : ": ", text);
   } else if (text.empty() || !known) {
-    text = concat(what, " failed with code ", code, text.empty() ? "" : ": ", text);
+    text = concat(what, " failed with ", code_text(code), text.empty() ? "" : ": ", text);
   }
   return Status(known ? static_cast<Code>(code) : Code::kReader, std::move(text))
       .with_os_error(error_.os_error);

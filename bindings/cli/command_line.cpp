@@ -61,12 +61,8 @@ class Parser {
         flags_ended = true;
       } else if (!flags_ended && word.starts_with("--")) {
         at += take_flag(word, at + 1 < words.size() ? words[at + 1] : nullptr) ? 1 : 0;
-      } else if (const std::optional<Flag> flag = flags_ended ? std::nullopt : find_letter(word)) {
-        at += take_flag("--" + std::string(flag->name), at + 1 < words.size() ? words[at + 1] : nullptr, word)
-                  ? 1
-                  : 0;
       } else if (!flags_ended && word.size() > 1 && word[0] == '-') {
-        throw usage_failure("no flag '" + word + "': flags start with two dashes", command_.name);
+        at += take_letters(word, at + 1 < words.size() ? words[at + 1] : nullptr) ? 1 : 0;
       } else {
         request_.positionals.push_back(word);
       }
@@ -80,12 +76,50 @@ class Parser {
   }
 
  private:
-  // The flag with the short name in `word`.
-  std::optional<Flag> find_letter(const std::string& word) const {
+  std::optional<Flag> find_letter(char letter) const {
     for (const Flag& flag : flags_of(command_)) {
-      if (word.size() == 2 && word[0] == '-' && flag.letter != 0 && word[1] == flag.letter) return flag;
+      if (flag.letter != 0 && letter == flag.letter) return flag;
     }
     return std::nullopt;
+  }
+
+  // One dash and letters, as getopt reads them: `-q`, `-qv`, `-n 3`, `-n3`, `-n=3`, `-qn3`. Returns whether `next` was used as
+  // the value.
+  bool take_letters(const std::string& word, const char* next) {
+    std::string name = word.substr(1, word.find('=') - 1);
+    std::replace(name.begin(), name.end(), '-', '_');
+    for (const Known& flag : known_) {
+      if (flag.name == name) fail_letter(word, word);
+    }
+    for (size_t at = 1; at < word.size(); ++at) {
+      const std::optional<Flag> flag = find_letter(word[at]);
+      const std::string shown = std::string("-") + word[at];
+      if (!flag) fail_letter(word, at == 1 ? word : shown);
+      const bool equals = at + 1 < word.size() && word[at + 1] == '=';
+      const std::string attached = word.substr(at + (equals ? 2 : 1));
+      const std::string flag_word = "--" + std::string(flag->name);
+      if (equals || (flag->value[0] != '\0' && !attached.empty()))
+        return take_flag(flag_word + "=" + attached, nullptr, shown);
+      if (take_flag(flag_word, next, shown)) return true;
+    }
+    return false;
+  }
+
+  // `shown`: the part of the word that is not a flag.
+  [[noreturn]] void fail_letter(const std::string& word, const std::string& shown) const {
+    std::string letters;
+    for (const Flag& flag : flags_of(command_)) {
+      if (flag.letter != 0) letters += (letters.empty() ? "-" : " -") + std::string(1, flag.letter);
+    }
+    std::vector<std::string> names;
+    for (const Known& flag : known_) names.push_back(flag_text(flag.name));
+    std::string name = word.substr(1, word.find('=') - 1);
+    std::replace(name.begin(), name.end(), '_', '-');
+    const std::string nearest = did_you_mean("--" + name, names);
+    throw usage_failure("no flag '" + shown + "'" + (shown == word ? "" : " in '" + word + "'") +
+                            ": flags start with two dashes" + nearest + (nearest.empty() ? ";" : "") + " " +
+                            command_.name + " has the short flags " + letters,
+                        command_.name);
   }
 
   // Returns whether `next` was used as the value. `shown` is the flag as the user wrote it.

@@ -191,7 +191,7 @@ constexpr std::array kCommands = {
     Command{"convert", "a URI and a target", "write a dataset as a set of another format", kConvertDetails,
             "convert folder:photos arrow:photos-256 --transform 'decode, resize(256), center_crop(256)'\n"
             "convert folder:photos tar:photos-tar --shuffle full --seed 1 --shard-bytes 1GiB\n"
-            "convert 'jsonl:log.jsonl?fields=text,label' tfrecord:log",
+            "convert 'jsonl:log.jsonl?fields=text:text,label:i64' tfrecord:log",
             kAllScopes, 0, kConvertFlags, 2, 0, run_convert},
     Command{"recover", "a URI and a target", "save what can be read of a damaged set, and list what is lost", kRecoverDetails,
             "recover tar:shards tar:shards-good\n"

@@ -54,6 +54,26 @@ std::string scheme_list(FormatSpan known) {
   return list;
 }
 
+// ", did you mean 'rom://'?" or "". Only schemes that this open can read: those of its storages and formats.
+std::string nearest_scheme(std::string_view scheme, const OpenContext& context, FormatSpan known) {
+  std::vector<std::string_view> names;
+  for (const HostStorageRef& storage : context.storages) names.push_back(storage->scheme());
+  const size_t storages = names.size();
+  for (const std::string_view name : format_names(known)) names.push_back(name);
+  const std::string_view best = nearest(scheme, names);
+  if (best.empty()) return "";
+  const bool stored = std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(storages), best) !=
+                      names.begin() + static_cast<std::ptrdiff_t>(storages);
+  return concat(", did you mean '", best, stored ? "://" : "", "'?");
+}
+
+std::string storage_list(const OpenContext& context) {
+  std::string list;
+  for (const HostStorageRef& storage : context.storages)
+    list += concat(list.empty() ? "" : " ", storage->scheme(), "://");
+  return list;
+}
+
 // Explains why `s3://bucket/key` and the like are not opened; ok for a path, and where a storage has the scheme.
 Status refuse_foreign(std::string_view text, int64_t column, const OpenContext& context, FormatSpan known) {
   struct Tool {
@@ -61,6 +81,7 @@ Status refuse_foreign(std::string_view text, int64_t column, const OpenContext& 
   };
   constexpr Tool kTools[] = {{"s3", " (aws s3 cp, mount-s3)"},
                              {"gs", " (gcloud storage cp, gcsfuse)"},
+                             {"az", " (azcopy copy, blobfuse2)"},
                              {"http", " (curl -O)"},
                              {"https", " (curl -O)"},
                              {"hf", " (hf download)"}};
@@ -73,10 +94,16 @@ Status refuse_foreign(std::string_view text, int64_t column, const OpenContext& 
   }
   const auto tool =
       std::find_if(std::begin(kTools), std::end(kTools), [&](const Tool& t) { return t.scheme == scheme; });
+  if (tool == std::end(kTools)) {
+    const std::string nearest = nearest_scheme(scheme, context, known);
+    const std::string storages = storage_list(context);
+    return uri_error(column, "no storage reads ", scheme, "://", nearest, nearest.empty() ? ";" : "",
+                     storages.empty() ? " no plug-in or extension has added a storage" : " the storages are ",
+                     storages, "; the schemes of local files are ", scheme_list(known));
+  }
   return uri_error(column, scheme,
                    ":// is remote storage, and only local files are read: download or mount them",
-                   tool == std::end(kTools) ? "" : tool->words, ", then open SCHEME:PATH; the schemes are ",
-                   scheme_list(known));
+                   tool->words, ", then open SCHEME:PATH; the schemes are ", scheme_list(known));
 }
 
 // A format of the host's lists a directory itself, and has no notes: the library reports what is not of its kind, and the
@@ -189,12 +216,12 @@ Status explain_missing(Status status, const Uri& uri, bool bare, FormatSpan know
   return status;
 }
 
-Result<const Format*> format_of(const Uri& uri, FormatSpan known) {
+Result<const Format*> format_of(const Uri& uri, const OpenContext& context, FormatSpan known) {
   const Format* format = find_format(uri.scheme, known);
   if (format != nullptr) return format;
   if (const PluginFormat* apart = plugin_format(uri.scheme))
     return uri_error(1, apart->name, ": ", plugin_advice(*apart));
-  const std::string nearest = did_you_mean(uri.scheme, format_names(known));
+  const std::string nearest = nearest_scheme(uri.scheme, context, known);
   return uri_error(1, "unknown scheme '", uri.scheme, "'", nearest, nearest.empty() ? ";" : "",
                    " the schemes are ", scheme_list(known), " (a path with ':' in it is written ./",
                    uri.scheme, ":...)");
@@ -260,7 +287,7 @@ Result<SourceRef> open_counted(std::string_view text, const OpenContext& context
     if (!detected.is_ok()) return explain_missing(detected.take_status(), uri, bare, known);
     uri.scheme = detected.value()->name;
   }
-  DL_ASSIGN_OR_RETURN(const Format* format, format_of(uri, known));
+  DL_ASSIGN_OR_RETURN(const Format* format, format_of(uri, context, known));
   DL_RETURN_IF_ERROR(check_keys(uri, *format));
   DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, uri_packing(uri));
   std::vector<std::string> opening_notes;

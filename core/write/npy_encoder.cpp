@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/dtype.h"
 #include "core/write/shard_encoder.h"
 
 namespace dataline {
@@ -95,6 +96,14 @@ class NpyEncoder final : public ShardEncoder {
 
 Status check_only_field(std::string_view format, const std::vector<Field>& fields) {
   if (fields.size() == 1) return Status::ok();
+  const bool windows = fields.size() == 2 && fields[0].name == "x" && fields[1].name == "y";
+  if (windows && dtype_is_integer(fields[0].dtype) && fields[0].shape.size() == 1) {
+    return error(
+        Code::kUnsupported, "a set of ", format,
+        " holds one field, and windows of tokens are two, x and y, which repeat tokens: to write each token "
+        "once, read the file as documents (tokens:FILE?documents=eot:ID) or as single numbers "
+        "(raw:FILE?dtype=u16, npy:FILE)");
+  }
   return error(Code::kUnsupported, "field '", fields[1].name, "' is the second of ", fields.size(),
                ": a set of ", format, " holds one; arrow holds them all");
 }

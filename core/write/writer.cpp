@@ -9,6 +9,7 @@
 #include "core/base/checked.h"
 #include "core/base/text.h"
 #include "core/source/files.h"
+#include "core/source/names.h"
 #include "core/source/tfrecord/example.h"
 #include "core/source/uri.h"
 #include "core/write/resume.h"
@@ -46,14 +47,40 @@ Status read_key(const UriKey& key, Target& out) {
   return check_write_codec(*codec);
 }
 
+// Of a target without a format that is written: the form that is meant. A set is a directory of shards, so a suffix of files
+// states the format, and is left off.
+std::string target_to_write(const Uri& uri) {
+  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {".feather", "arrow"},      {".ipc", "arrow"},  {".arrows", "arrow"},
+      {".tfrecords", "tfrecord"}, {".pq", "parquet"}, {".bin", "tokens"}};
+  const std::string& path = uri.paths.front().path;
+  const auto form = [&](std::string_view format, size_t suffix_bytes) {
+    const std::string_view name = std::string_view(path).substr(0, path.size() - suffix_bytes);
+    const bool bare = name.empty() || name.ends_with('/');
+    return concat(": write ", format, ":", bare ? std::string_view(path) : name,
+                  ", a directory of shards and a manifest");
+  };
+  std::vector<std::string_view> names;
+  for (const WriteFormat* format : write_formats()) names.push_back(format->name);
+  if (const std::string_view close = nearest(uri.scheme, names); !close.empty()) return form(close, 0);
+  for (const std::string_view name : names) {
+    if (const std::string suffix = concat(".", name); has_suffix(path, suffix))
+      return form(name, suffix.size());
+  }
+  for (const auto& [suffix, format] : kOthers) {
+    if (has_suffix(path, suffix)) return form(format, suffix.size());
+  }
+  return form("arrow", 0);
+}
+
 Result<Target> read_target(std::string_view text) {
   DL_ASSIGN_OR_RETURN(const Uri uri, parse_uri(text));
   Target out;
   out.format = find_write_format(uri.scheme);
   if (out.format == nullptr) {
-    return uri_error(
-        1, uri.scheme.empty() ? "a format is needed before the path" : "'" + uri.scheme + "' is not written",
-        ", formats are ", write_format_names(), ": write arrow:", uri.paths.front().path);
+    const std::string named =
+        uri.scheme.empty() ? "a format is needed before the path" : "'" + uri.scheme + "' is not written";
+    return uri_error(1, named, ", formats are ", write_format_names(), target_to_write(uri));
   }
   if (uri.paths.size() != 1 || uri.named())
     return uri_error(uri.paths.back().column, "expected one path, of the directory to make");

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import json
 import os
+import struct
 
 import shell
 from images_test import png
@@ -49,6 +50,16 @@ class Recover(ShellTest):
         self.assertRegex(out, r"set/part-00004\.arrow: cut: \d+ bytes from offset \d+ on are left out\n")
         kept = [row for i, row in enumerate(rows) if i // 4 != 4]
         self.assertEqual(self.ok("cat", "arrow:saved"), b"".join(kept))
+
+    def test_tokens_are_written_once_as_the_message_about_windows_says(self):
+        tokens = struct.pack("<100H", *(i % 10 for i in range(100)))
+        self.write("t.bin", tokens + b"x")
+        self.fails(1, "recover", "tokens:t.bin?length=8", "tokens:windows",
+                   says=r"windows of tokens are two, x and y.*tokens:FILE\?documents=eot:ID.*raw:FILE\?dtype=u16")
+        for target, uri in ("documents", "tokens:t.bin?documents=eot:9"), ("numbers", "raw:t.bin?dtype=u16"):
+            with self.subTest(uri):
+                self.assertRegex(self.ok("recover", uri, f"tokens:{target}").decode(), "t.bin: .*\n.* in 1 shard: tokens:")
+                self.assertEqual(self.read(f"{target}/part-00000.npy")[-200:], tokens)
 
     def test_a_tar_archive_is_read_up_to_where_it_is_cut(self):
         for i in range(6):

@@ -76,6 +76,8 @@ class Show(ShellTest):
         self.assertEqual(numbers, ["0", "1", "2"])
         self.assertEqual(len(re.findall(r"(?m)^sample", self.show("idx:images", "-n", "200"))), 50)
         self.assertEqual(re.findall(r"(?m)^sample (\d+)", self.show("idx:images", "--sample", "7")), ["7"])
+        for words in ("-n", "2"), ("-n2",), ("-n=2",), ("-qn2",), ("-qq", "-n2"), ("-q=false", "-n2"), ("--count=2",):
+            self.assertEqual(re.findall(r"(?m)^sample (\d+)", self.show("idx:images", *words)), ["0", "1"], words)
         order = self.ok("cat", "idx:images", "--indices", "--shuffle", "full", "--seed", "3").split()
         shuffled = re.findall(r"(?m)^sample (\d+)", self.show("idx:images", "-n", "50", "--shuffle", "full", "--seed", "3"))
         self.assertEqual(shuffled, [number.decode() for number in order])

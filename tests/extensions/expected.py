@@ -124,7 +124,9 @@ CASES = [
     ("a field of another type", "dlrec:@/a.dlrec", "transform=offset(1),offset(1)", "DL_ERR_BAD_TRANSFORM u8"),
     ("an object that is not there", "dlrec:xor://@/x.gone", "", "DL_ERR_NOT_FOUND no such object"),
     ("a directory in a storage", "folder:xor://@/files", "", "DL_ERR_UNSUPPORTED directory"),
-    ("a storage nobody has", "dlrec:zor://@/x.dlrec", "", "DL_ERR_BAD_URI remote storage"),
+    ("a storage nobody has", "dlrec:zor://@/x.dlrec", "", "DL_ERR_BAD_URI no storage reads zor://, did you mean 'xor://'?"),
+    ("a storage nobody has, without a format", "xro://@/x.dlrec", "", "DL_ERR_BAD_URI did you mean 'xor://'"),
+    ("the scheme of a storage, without its slashes", "xorr:@/x.dlrec", "", "DL_ERR_BAD_URI did you mean 'xor://'"),
 ]
 
 

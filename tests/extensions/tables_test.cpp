@@ -136,6 +136,22 @@ TEST_F(Extensions, AFormatThatMakesNothingOrFailsWithoutAWordIsNamed) {
   add_format();
   use();
   EXPECT_THAT(open_error("silent:here"), HasSubstr("DL_ERR_READER here: format 'silent': open returned an unknown code (77)"));
+  format_.name = "wordless";
+  format_.open = [](void*, const dl_format_request*, dl_dataset**, dl_error*) -> dl_status {
+    return DL_ERR_PERMISSION;
+  };
+  add_format();
+  use();
+  EXPECT_THAT(open_error("wordless:here"),
+              HasSubstr("DL_ERR_PERMISSION here: format 'wordless': open failed with code -41 (DL_ERR_PERMISSION)"));
+}
+
+TEST_F(Extensions, AStorageThatFailsWithoutAWordIsNamedByItsCode) {
+  storage_.open = [](void*, dl_storage_object*, dl_error*) -> dl_status { return DL_ERR_NOT_FOUND; };
+  add_storage();
+  use();
+  EXPECT_THAT(open_error("raw:mem://x?dtype=u8&shape=4"),
+              HasSubstr("open failed with code -40 (DL_ERR_NOT_FOUND)"));
 }
 
 TEST_F(Extensions, AStorageThatReportsNegativeBytesIsRefused) {

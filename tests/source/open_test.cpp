@@ -175,7 +175,11 @@ TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
       {"gs://bucket%d", 1, Code::kBadUri, "mount them (gcloud storage cp, gcsfuse), then open SCHEME:PATH"},
       {"https://host/a.npy", 1, Code::kBadUri, "(curl -O)"},
       {"hf://datasets/a", 1, Code::kBadUri, "(hf download)"},
-      {"other://host/a", 1, Code::kBadUri, "other:// is remote storage"},
+      {"az://container/a", 1, Code::kBadUri, "az:// is remote storage"},
+      {"other://host/a", 1, Code::kBadUri,
+       "no storage reads other://; no plug-in or extension has added a storage; the schemes of local files "
+       "are npy "},
+      {"tra://host/a", 1, Code::kBadUri, "no storage reads tra://, did you mean 'tar'?"},
       {"npy:s3://bucket/a.npy", 5, Code::kBadUri, "s3:// is remote storage"},
       {"npy:%d/a.npy,s3://bucket/b.npy", 14, Code::kBadUri, "s3:// is remote storage"},
       {"file://%d/a.npy", 1, Code::kBadUri, "a path stands for itself: SCHEME:/"},

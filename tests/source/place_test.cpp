@@ -90,10 +90,10 @@ TEST_F(Places, ThroughEverythingThatIsMadeOfOthersItIsThePartsOwn) {
 
 TEST_F(Places, RowsOfTheHostAreCountedInTheirOwnArrayOrReader) {
   EXPECT_EQ(place(numbered(1, 9), 7), "array row 7");
-  EXPECT_EQ(place(read_texts(1, 9), 7), "reader: sample 7");
+  EXPECT_EQ(place(read_texts(1, 9), 7), "reader: record 7");
   const SourceRef joined = concat_sources({{"", texts(0, 4), ""}, {"", read_texts(1, 9), ""}}).take();
   EXPECT_EQ(place(joined, 3), "part 0: array row 3");
-  EXPECT_EQ(place(joined, 5, 1), "part 1: reader: sample 1");
+  EXPECT_EQ(place(joined, 5, 1), "part 1: reader: record 1");
   const SourceRef beside = zip_sources({{"left", numbered(0, 4), ""}, {"right", numbered(1, 4), ""}}).take();
   EXPECT_EQ(place(beside, 2, 1), "right: array row 2");
 }

@@ -233,6 +233,11 @@ TEST_F(Sets, WhatAFormatDoesNotHoldIsRefusedByNameAndNothingIsMade) {
     const TestWriter writer(std::string(format) + ":" + path("set"), {one, two});
     EXPECT_EQ(writer.made.status, DL_ERR_UNSUPPORTED);
     EXPECT_NE(std::string(writer.made.error.message).find("field 'y' is the second of 2"), std::string::npos);
+    const Column x = dense("x", DL_DTYPE_U16, {4}, counting<uint16_t>(4)),
+                 y = dense("y", DL_DTYPE_U16, {4}, counting<uint16_t>(4));
+    const TestWriter windows(std::string(format) + ":" + path("set"), {x, y});
+    EXPECT_EQ(windows.made.status, DL_ERR_UNSUPPORTED);
+    EXPECT_NE(std::string(windows.made.error.message).find("documents=eot:ID"), std::string::npos);
   }
 }
 

@@ -292,6 +292,18 @@ TEST_F(WriterSets, TargetsThatAreNoneAreRefusedByColumn) {
   };
   for (const Case& wrong :
        {Case{"out", DL_ERR_BAD_URI, "a format is needed before the path"},
+        Case{"out", DL_ERR_BAD_URI, "tokens: write arrow:out, a directory of shards"},
+        Case{"d/x.tfrecord", DL_ERR_BAD_URI, "tokens: write tfrecord:d/x, a directory of shards"},
+        Case{"x.TFRecords", DL_ERR_BAD_URI, "write tfrecord:x,"},
+        Case{"x.parquet", DL_ERR_BAD_URI, "write parquet:x,"},
+        Case{"x.tar", DL_ERR_BAD_URI, "write tar:x,"},
+        Case{"x.npy", DL_ERR_BAD_URI, "write npy:x,"},
+        Case{"x.bin", DL_ERR_BAD_URI, "write tokens:x,"},
+        Case{"x.feather", DL_ERR_BAD_URI, "write arrow:x,"},
+        Case{"d/.tar", DL_ERR_BAD_URI, "write tar:d/.tar,"},
+        Case{"csv:x.tar", DL_ERR_BAD_URI,
+             "'csv' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens: write tar:x,"},
+        Case{"tfrecords:x", DL_ERR_BAD_URI, "write tfrecord:x,"},
         Case{"idx:out", DL_ERR_BAD_URI,
              "'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"},
         Case{"arrow:a,b", DL_ERR_BAD_URI, "expected one path"},

@@ -171,7 +171,7 @@ def test_other_arguments_become_options() -> None:
     whole = DataLoader(pairs(), global_batch_size=4, rank=1, world_size=2)
     assert next(ys.tolist() for _, ys in whole) == [2, 3]
     with pytest.raises(dataline.UnknownOptionError, match="transform"):
-        DataLoader(pairs(), transfrom="cast(f32)")  # type: ignore[call-overload]
+        DataLoader(pairs(), transfrom="cast(f32)")  # type: ignore[call-arg]
 
 
 def test_fields_gives_a_list_in_that_order() -> None:
@@ -245,7 +245,7 @@ def test_a_time_out_is_one() -> None:
 
 
 def test_a_state_goes_on_in_mid_epoch() -> None:
-    def make() -> DataLoader[Any]:
+    def make() -> DataLoader[Any, Any, Any]:
         return DataLoader(pairs(), batch_size=3, shuffle=True, seed=9)
 
     whole = [ys.tolist() for _, ys in make()]

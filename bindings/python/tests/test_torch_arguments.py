@@ -163,7 +163,7 @@ def test_a_seed_is_drawn_for_an_order_that_is_random_alone() -> None:
             {"collate_fn": list, "multiprocessing_context": "fork"},
             "multiprocessing_context: there are no worker processes",
         ),
-        ({"fields": "0"}, "fields: expected a list"),
+        ({"fields": 0}, "fields: expected a name or a list"),
         ({"device": True}, "device: expected cpu, cuda"),
         ({"sampler": "12"}, "sampler: expected an iterable"),
         ({"sampler": 5}, "sampler: expected an iterable"),

@@ -28,7 +28,7 @@ def images(count: int = 512) -> dataline.Dataset:
     return dataline.from_arrays({"image": pixels, "label": np.arange(count, dtype=np.int64)}, axes={"image": "HWC"})
 
 
-def loader_of(**options: Any) -> DataLoader[Any]:
+def loader_of(**options: Any) -> DataLoader[Any, Any, Any]:
     options = {"batch_size": ROWS, "shuffle": True, "seed": 3, "transform": TRANSFORM, **options}
     return DataLoader(images(), fields=("image", "label"), **options)
 

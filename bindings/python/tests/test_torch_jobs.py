@@ -31,7 +31,7 @@ def numbers() -> Any:
     return TensorDataset(torch.arange(COUNT))
 
 
-def make(**options: Any) -> DataLoader[Any]:
+def make(**options: Any) -> DataLoader[Any, Any, Any]:
     return DataLoader(numbers(), **{"batch_size": 7, "shuffle": True, **options})
 
 

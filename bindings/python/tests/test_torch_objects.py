@@ -145,7 +145,7 @@ def test_epochs_end_the_job() -> None:
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("others", [0, 1])
 def test_a_state_goes_on_in_mid_epoch_with_other_workers(workers: int, others: int) -> None:
-    def make(count: int) -> DataLoader[Any]:
+    def make(count: int) -> DataLoader[Any, Any, Any]:
         return DataLoader(Numbers(), 4, True, num_workers=count)
 
     torch.manual_seed(1)
@@ -269,7 +269,7 @@ def test_a_second_loop_ends_the_first_one() -> None:
 
 
 def test_a_distributed_sampler_becomes_rank_and_world_size() -> None:
-    def ranks(dataset: Any, **options: Any) -> tuple[list[DistributedSampler], list[DataLoader[Any]]]:
+    def ranks(dataset: Any, **options: Any) -> tuple[list[DistributedSampler], list[DataLoader[Any, Any, Any]]]:
         samplers = [DistributedSampler(dataset, 2, rank, seed=4) for rank in range(2)]
         return samplers, [DataLoader(dataset, 4, sampler=sampler, **options) for sampler in samplers]
 

@@ -91,7 +91,7 @@ def of_each_kind_and(name: str, *values: Any) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("kind", "workers", name), cases, ids=str)
 
 
-def make(kind: str, workers: int, **options: Any) -> DataLoader[Any]:
+def make(kind: str, workers: int, **options: Any) -> DataLoader[Any, Any, Any]:
     usual = {"batch_size": 4, "shuffle": True, "persistent_workers": workers > 0}
     return DataLoader(KINDS[kind](), num_workers=workers, **{**usual, **options})
 
@@ -109,7 +109,7 @@ def rest(loop: Any, count: int = 10**6) -> list[Any]:
     return [plain(batch) for batch in itertools.islice(loop, count)]
 
 
-def states_of(loader: DataLoader[Any]) -> tuple[list[dict[str, Any]], list[Any]]:
+def states_of(loader: DataLoader[Any, Any, Any]) -> tuple[list[dict[str, Any]], list[Any]]:
     """The state before each batch of an epoch, after the last one, and after the epoch; and the batches."""
     states, given = [loader.state_dict()], []
     for batch in loader:
@@ -139,7 +139,7 @@ def test_a_state_of_each_step_goes_on(kind: str, workers: int, change: dict[str,
     ("kind", "workers"), [("random", 0), ("in order", 0), ("own", 0), ("own", 2), ("distributed", 0)]
 )
 def test_samplers_go_on_where_they_were(kind: str, workers: int) -> None:
-    def loader() -> DataLoader[Any]:
+    def loader() -> DataLoader[Any, Any, Any]:
         dataset = Records()
         samplers: dict[str, Any] = {
             "random": lambda: RandomSampler(dataset, generator=torch.Generator().manual_seed(13)),
@@ -192,7 +192,7 @@ def test_a_state_of_the_end_leads_to_the_next_epoch_also_out_of_the_middle_of_an
 
 # TestSnapshotEnd.test_map: what worker processes draw goes on with the generator
 def test_after_a_state_of_the_end_worker_processes_draw_the_same() -> None:
-    def loader() -> DataLoader[Any]:
+    def loader() -> DataLoader[Any, Any, Any]:
         return DataLoader(Draws(), 4, num_workers=2, generator=torch.Generator().manual_seed(15))
 
     whole = loader()

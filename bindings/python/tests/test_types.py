@@ -21,12 +21,17 @@ KINDS = ["", "_torch"]
 Found = set[tuple[str, int]]  # file and line
 
 
-def mypy(files: list[Path], folder: Path) -> Found:
+def mypy_output(files: list[Path], folder: Path) -> str:
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={folder}", *map(str, files)]
     output = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=folder).stdout
     assert "Success" in output or "Found " in output, output
+    return output
+
+
+def mypy(files: list[Path], folder: Path) -> Found:
+    output = mypy_output(files, folder)
     return {(Path(file).name, int(line)) for file, line in re.findall(r"^(.+?):(\d+): error", output, re.MULTILINE)}
 
 
@@ -55,6 +60,17 @@ def test_each_wrong_use_is_found_and_no_right_one(checker: Callable[..., Found],
     lines = enumerate(wrong.read_text().splitlines(), 1)
     expected = {(wrong.name, number) for number, line in lines if "  # wrong" in line}
     assert checker([right, wrong], tmp_path) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mypy_prints_little_about_each_wrong_use(kind: str, tmp_path: Path) -> None:
+    if kind == "_torch":
+        pytest.importorskip("torch")
+    said = mypy_output([HERE / "typed" / f"wrong{kind}.py"], tmp_path)
+    mistakes = re.findall(r"^.*wrong.*: error: .*$", said, re.MULTILINE)
+    assert len(mistakes) >= 10
+    assert max(map(len, said.splitlines())) < 500
+    assert len(said) < 400 * len(mistakes)
 
 
 def test_the_types_of_the_options_are_those_of_the_librarys_table() -> None:

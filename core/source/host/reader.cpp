@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/code_text.h"
 #include "core/source/host/host_files.h"
 #include "core/source/identity.h"
 
@@ -91,7 +92,7 @@ class Reader final : public Source {
     }
     return digest.value();
   }
-  Place place_of(int64_t index, size_t) const override { return {"", concat("reader: sample ", index)}; }
+  Place place_of(int64_t index, size_t) const override { return {"", concat("reader: record ", index)}; }
   bool calls_host() const override { return true; }
   bool host_is_prompt() const override { return table_.prompt; }
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
@@ -245,14 +246,14 @@ class Reader final : public Source {
   void end_rows(Run& run, int64_t first, int64_t count, Code code, const char* how) const {
     for (int64_t row = first; row < first + count; ++row) {
       run.fail(row, field_count(),
-               error(code, "reader: sample ", run.indices[row], ": ", how, " while it was read"));
+               error(code, "reader: record ", run.indices[row], ": ", how, " while it was read"));
     }
   }
 
   Status check_cell(const Field& field, const ReaderCell& cell, int64_t index,
                     int64_t max_bytes_per_sample) const {
     auto refuse = [&](Code code, const auto&... parts) {
-      return error(code, "reader: sample ", index, ": field '", field.name, "': ", cell.bytes, " bytes",
+      return error(code, "reader: record ", index, ": field '", field.name, "': ", cell.bytes, " bytes",
                    parts...);
     };
     if (field.kind == FieldKind::kDense) {
@@ -272,8 +273,8 @@ class Reader final : public Source {
 
   void fail_row(Run& run, int64_t row, int64_t host_code, const char* message) const {
     std::string text = host_text(message);
-    Status status = error(Code::kReader, "reader: sample ", run.indices[row], ": failed with code ",
-                          host_code, text.empty() ? "" : ": ", text);
+    Status status = error(Code::kReader, "reader: record ", run.indices[row], ": failed with ",
+                          code_text(host_code), text.empty() ? "" : ": ", text);
     run.fail(row, field_count(), std::move(status));
   }
 

@@ -181,7 +181,7 @@ Status TarSource::check_present(int64_t sample, size_t field) const {
   if (index_.extent(sample, field).present()) return Status::ok();
   return error(Code::kCorrupt, file_.path(), ": offset ", extent_of(sample).offset, ": the sample ",
                printable(index_.key(sample)), " has no member for the field '", index_.fields()[field].name,
-               "' (a sample's members must be adjacent: tar --sort=name)");
+               "'; if the archive has one elsewhere: a sample's members must be adjacent (tar --sort=name)");
 }
 
 // Decimal text that may have blanks around it, as np.savetxt and shells write it.

@@ -213,16 +213,33 @@ class TarIndexBuilder {
     for (size_t f = 0; f < fields_.size(); ++f) {
       if (fields_[f].samples * 2 > index_.count()) chosen.push_back(f);
     }
-    if (chosen.empty()) {
-      return error(Code::kMismatch, file_.path(), ": none of its fields is in more than half of its ",
-                   index_.count(),
-                   " samples; name the ones to read: tar:...?fields=", fields_.front().field.name);
-    }
+    if (chosen.empty()) return no_common_field();
     std::sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) {
       const std::string &x = fields_[a].field.name, &y = fields_[b].field.name;
       return std::pair(field_rank(x), std::string_view(x)) < std::pair(field_rank(y), std::string_view(y));
     });
     return chosen;
+  }
+
+  Status no_common_field() const {
+    if (const std::optional<std::string_view> key = parted_key()) {
+      return error(Code::kMismatch, file_.path(), ": the members of the sample ", printable(*key),
+                   " are not adjacent: a sample is a run of members with one key; pack each sample's members "
+                   "one after the other (tar --sort=name)");
+    }
+    const std::string& first = fields_.front().field.name;
+    return error(Code::kMismatch, file_.path(), ": none of its fields is in more than half of its ",
+                 index_.count(), " samples; tar:...?fields=", first,
+                 " reads one of them, and samples without it are bad samples (on_error)");
+  }
+
+  // A key of two samples: other members lie between its members. For messages only: it sorts all keys.
+  std::optional<std::string_view> parted_key() const {
+    std::vector<std::string_view> keys;
+    for (int64_t i = 0; i < index_.count(); ++i) keys.push_back(index_.key(i));
+    std::sort(keys.begin(), keys.end());
+    const auto twice = std::adjacent_find(keys.begin(), keys.end());
+    return twice == keys.end() ? std::nullopt : std::optional(*twice);
   }
 
   Status no_such_field(const std::string& wanted) const {

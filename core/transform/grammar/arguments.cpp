@@ -27,6 +27,38 @@ std::optional<int64_t> whole(const Value& value) {
   return value.kind == ValueKind::kNumber ? parse_i64(value.text) : std::nullopt;
 }
 
+bool names_type(const OperatorArgument& argument, std::string_view type) {
+  return argument.type.find(type) != std::string_view::npos;
+}
+
+// Numbers side by side where one argument expects a list, as in `resize(224, 224)`: the error shows the list form. `place`
+// is the first argument that is neither named nor fits as a number; ok where no list would help.
+Status explain_loose_numbers(const CallSyntax& call, size_t place, const OperatorInfo& info) {
+  const auto is_number = [&](size_t at) {
+    return at < call.arguments.size() && call.arguments[at].name.empty() &&
+           call.arguments[at].value.kind == ValueKind::kNumber;
+  };
+  const auto type_of = [&](size_t at, std::string_view type) {
+    return at < info.arguments.size() && !info.arguments[at].by_name && names_type(info.arguments[at], type);
+  };
+  const auto takes_list = [&](size_t at) { return type_of(at, "list") || type_of(at, "shape"); };
+  if (!is_number(place) || type_of(place, "integer") || type_of(place, "number")) return Status::ok();
+  if (place < info.arguments.size() && info.arguments[place].by_name) return Status::ok();
+  size_t end = place + 1;
+  while (is_number(end)) ++end;
+  const bool from_here = takes_list(place) && end - place > 1;
+  const size_t begin = from_here ? place : place - std::min<size_t>(place, 1);
+  if (!is_number(begin) || !takes_list(begin) || begin == end - 1) return Status::ok();
+  std::string items;
+  for (size_t at = begin; at < end; ++at)
+    items += concat(at == begin ? "" : ", ", call.arguments[at].value.text);
+  std::string before;
+  for (size_t at = 0; at < begin; ++at) before += concat(call.arguments[at].value.text, ", ");
+  return transform_error(call.arguments[place].column, call.name, ": ", info.arguments[begin].name,
+                         ": expected a list, got ", end - begin, " numbers: write ", call.name, "(", before,
+                         "[", items, "])");
+}
+
 }  // namespace
 
 Result<size_t> Arguments::index_of(const CallSyntax& call, size_t place, const OperatorInfo& info) {
@@ -59,6 +91,7 @@ Result<Arguments> Arguments::bind(const CallSyntax& call, const OperatorInfo& in
   std::vector<bool> seen(names.size());
   for (size_t place = 0; place < call.arguments.size(); ++place) {
     const ArgumentSyntax& argument = call.arguments[place];
+    DL_RETURN_IF_ERROR(explain_loose_numbers(call, place, info));
     DL_ASSIGN_OR_RETURN(const size_t index, index_of(call, place, info));
     if (seen[index])  // by its place or short name, and by its name
       return transform_error(argument.column, "expected each argument of ", call.name, " once, got '",

@@ -200,9 +200,23 @@ class Parser {
       if (!call.arguments.empty() && !call.arguments.back().name.empty())
         return expected("name=value after an argument with a name");
     }
+    if (here() == '(' || here() == '{') return explain_tuple(call, out.name);
     DL_ASSIGN_OR_RETURN(out.value, value());
     call.arguments.push_back(std::move(out));
     return Status::ok();
+  }
+
+  // A Python tuple, or a list in braces, where a value starts: the error shows the list form.
+  Status explain_tuple(const CallSyntax& call, std::string_view argument_name) const {
+    constexpr size_t kMaxShownBytes = 64;
+    const char closing = here() == '(' ? ')' : '}';
+    const size_t end = text_.find_first_of("()[]{}", at_ + 1);
+    const bool simple = end != std::string_view::npos && text_[end] == closing && end - at_ < kMaxShownBytes;
+    std::string_view items = simple ? trim(text_.substr(at_ + 1, end - at_ - 1)) : "height, width";
+    if (items.ends_with(',')) items = trim(items.substr(0, items.size() - 1));
+    return transform_error(column(), "expected a list in [ ], got ", found(), ": write ", call.name, "(",
+                           call.arguments.empty() ? "" : "..., ", argument_name,
+                           argument_name.empty() ? "" : "=", "[", items, "])");
   }
 
   Result<Value> list() {

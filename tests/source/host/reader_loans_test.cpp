@@ -86,8 +86,8 @@ TEST_F(ReaderTest, BorrowedBytesAreCheckedLikeOthers) {
   EXPECT_EQ(refusal(0), "");
   EXPECT_EQ(refusal(64), "");
   EXPECT_EQ(refusal(66),
-            "reader: sample 7: field 'text': 66 bytes, at most 64 by the option max_bytes_per_sample");
-  EXPECT_EQ(refusal(-2), "reader: sample 7: field 'text': -2 bytes reported");
+            "reader: record 7: field 'text': 66 bytes, at most 64 by the option max_bytes_per_sample");
+  EXPECT_EQ(refusal(-2), "reader: record 7: field 'text': -2 bytes reported");
   EXPECT_THAT(refusal(3), HasSubstr("expected a multiple of 2"));
   SourceRef source = make([](ReaderRequest& request) {
     read_ids(request);
@@ -96,7 +96,7 @@ TEST_F(ReaderTest, BorrowedBytesAreCheckedLikeOthers) {
     return 0;
   });
   EXPECT_EQ(fetch(*source, {3}).errors.at(0).message(),
-            "reader: sample 3: field 'id': 7 bytes reported, expected 8");
+            "reader: record 3: field 'id': 7 bytes reported, expected 8");
 }
 
 TEST_F(ReaderTest, WhatACallLendsGoesBackOnceHoweverItEnds) {

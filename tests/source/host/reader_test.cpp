@@ -94,9 +94,11 @@ TEST_F(ReaderTest, EachBadRecordFailsAloneWithTheHostsCodeAndItsOwnWords) {
   const Status& error = rows.errors.at(57);
   EXPECT_EQ(error.code(), Code::kReader);
   EXPECT_EQ(error.sample_index(), 57);
-  EXPECT_EQ(error.message(), "reader: sample 57: failed with code -5: no page 57 and more");
-  EXPECT_EQ(rows.errors.at(17).message(), "reader: sample 17: failed with code -5: no page 17 and more");
-  EXPECT_EQ(rows.errors.at(97).message(), "reader: sample 97: failed with code -5");
+  EXPECT_EQ(error.message(),
+            "reader: record 57: failed with code -5 (DL_ERR_BAD_TRANSFORM): no page 57 and more");
+  EXPECT_EQ(rows.errors.at(17).message(),
+            "reader: record 17: failed with code -5 (DL_ERR_BAD_TRANSFORM): no page 17 and more");
+  EXPECT_EQ(rows.errors.at(97).message(), "reader: record 97: failed with code -5 (DL_ERR_BAD_TRANSFORM)");
   EXPECT_EQ(rows.bytes[1][58], std::string(58, 'a'));
 }
 
@@ -104,7 +106,7 @@ TEST_F(ReaderTest, ACallThatFailsFailsAllItsRecords) {
   SourceRef source = make([](ReaderRequest&) { return 42; });
   Fetched rows = fetch(*source, {5, 6, 8});
   ASSERT_EQ(rows.errors.size(), 3u);
-  EXPECT_EQ(rows.errors.at(2).message(), "reader: sample 8: failed with code 42");
+  EXPECT_EQ(rows.errors.at(2).message(), "reader: record 8: failed with code 42");
   EXPECT_EQ(rows.errors.at(2).sample_index(), 8);
 }
 
@@ -115,9 +117,9 @@ TEST_F(ReaderTest, RecordsOfACallThatFailsHaveTheirOwnWordsOrThoseOfTheFirst) {
     return 42;
   });
   Fetched rows = fetch(*source, {5, 6, 8});
-  EXPECT_THAT(rows.errors.at(0).message(), HasSubstr("sample 5: failed with code 42: the server is gone"));
-  EXPECT_THAT(rows.errors.at(1).message(), HasSubstr("sample 6: failed with code 42: the server is gone"));
-  EXPECT_THAT(rows.errors.at(2).message(), HasSubstr("sample 8: failed with code 42: half of it came"));
+  EXPECT_THAT(rows.errors.at(0).message(), HasSubstr("record 5: failed with code 42: the server is gone"));
+  EXPECT_THAT(rows.errors.at(1).message(), HasSubstr("record 6: failed with code 42: the server is gone"));
+  EXPECT_THAT(rows.errors.at(2).message(), HasSubstr("record 8: failed with code 42: half of it came"));
 }
 
 TEST_F(ReaderTest, AMessageWithoutAnEndIsCutAtItsRoom) {
@@ -128,9 +130,9 @@ TEST_F(ReaderTest, AMessageWithoutAnEndIsCutAtItsRoom) {
   });
   Fetched rows = fetch(*source, {5, 6});
   EXPECT_EQ(rows.errors.at(0).message(),
-            "reader: sample 5: failed with code 1: " + std::string(kReaderMessageBytes, 'x'));
+            "reader: record 5: failed with code 1: " + std::string(kReaderMessageBytes, 'x'));
   EXPECT_EQ(rows.errors.at(1).message(),
-            "reader: sample 6: failed with code 1: " + std::string(kReaderMessageBytes, 'y'));
+            "reader: record 6: failed with code 1: " + std::string(kReaderMessageBytes, 'y'));
 }
 
 TEST_F(ReaderTest, ALaterCallGoesOnAfterAFailure) {
@@ -145,7 +147,7 @@ TEST_F(ReaderTest, ASampleAboveTheOptionIsTooLarge) {
   EXPECT_EQ(rows.errors.at(0).code(), Code::kTooLarge);
   EXPECT_EQ(rows.errors.at(0).sample_index(), 7);
   EXPECT_EQ(rows.errors.at(0).message(),
-            "reader: sample 7: field 'text': 66 bytes, at most 64 by the option max_bytes_per_sample");
+            "reader: record 7: field 'text': 66 bytes, at most 64 by the option max_bytes_per_sample");
 }
 
 TEST_F(ReaderTest, ASampleAboveTheFieldsOwnMaximumIsTooLarge) {
@@ -182,9 +184,9 @@ TEST_F(ReaderTest, WrongSizesFromTheHostAreRefused) {
                ? ""
                : concat(code_name(rows.errors.at(0).code()), " ", rows.errors.at(0).message());
   };
-  EXPECT_EQ(message(-1), "DL_ERR_READER reader: sample 7: field 'text': -1 bytes reported");
+  EXPECT_EQ(message(-1), "DL_ERR_READER reader: record 7: field 'text': -1 bytes reported");
   EXPECT_EQ(message(INT64_MIN),
-            concat("DL_ERR_READER reader: sample 7: field 'text': ", INT64_MIN, " bytes reported"));
+            concat("DL_ERR_READER reader: record 7: field 'text': ", INT64_MIN, " bytes reported"));
   EXPECT_THAT(message(3), HasSubstr("3 bytes reported, expected a multiple of 2"));
   EXPECT_THAT(message(INT64_MAX), HasSubstr("DL_ERR_TOO_LARGE"));
 }
@@ -200,7 +202,7 @@ TEST_F(ReaderTest, ADenseFieldOfAnotherSizeIsRefused) {
     ASSERT_EQ(rows.errors.size(), 1u) << bytes;
     EXPECT_EQ(rows.errors.at(0).code(), Code::kReader);
     EXPECT_EQ(rows.errors.at(0).message(),
-              concat("reader: sample 3: field 'id': ", bytes, " bytes reported, expected 8"));
+              concat("reader: record 3: field 'id': ", bytes, " bytes reported, expected 8"));
   }
 }
 

@@ -6,9 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._options import Log, build
+from ._rows import texts
 from .dataset import Dataset, escape
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ __all__ = ["from_arrow", "from_huggingface"]
 def from_arrow(
     table: Any,
     *,
-    fields: Optional[Sequence[str]] = None,
+    fields: Union[None, str, Sequence[str]] = None,
     nulls: str = "error",
     log: Optional[Log] = None,
     **options: Unpack[Options],
@@ -30,9 +31,9 @@ def from_arrow(
     """A dataset of a table's rows: of anything with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (pyarrow, polars,
     pandas, DuckDB's relations, nanoarrow).
 
-    Fields are the columns, as the format ``arrow`` has them; ``fields`` chooses some, in that order, and ``nulls="fill(0)"``
-    delivers 0, or an empty row of a ragged field, where a sample would be bad; with ``nulls="mask"`` fields ``NAME/valid``
-    say where. Values are delivered from where the table has
+    Fields are the columns, as the format ``arrow`` has them; ``fields`` chooses one, or some in that order, and
+    ``nulls="fill(0)"`` delivers 0, or an empty row of a ragged field, where a sample would be bad; with ``nulls="mask"``
+    fields ``NAME/valid`` say where. Values are delivered from where the table has
     them, without a copy but for bools, and kept alive until the dataset and all that came from it are gone. A stream, such
     as a ``RecordBatchReader``, is read to its end.
 
@@ -46,7 +47,7 @@ def from_arrow(
         raise TypeError(f"expected a table (with __arrow_c_stream__ or __arrow_c_array__), got {type(table).__name__}")
     keys = [f"nulls={escape(nulls)}"]
     if fields is not None:
-        keys.append("fields=" + ",".join(escape(name) for name in fields))
+        keys.append("fields=" + ",".join(escape(name) for name in texts(fields, "fields")))
     made = Dataset()
     made._from_arrow(capsules, "&".join(keys), build(options, None, log))
     return made
@@ -55,7 +56,7 @@ def from_arrow(
 def from_huggingface(
     dataset: Any,
     *,
-    fields: Optional[Sequence[str]] = None,
+    fields: Union[None, str, Sequence[str]] = None,
     nulls: str = "error",
     log: Optional[Log] = None,
     **options: Unpack[Options],

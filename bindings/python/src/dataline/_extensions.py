@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Optional, Protocol, Union
 
 from . import _core, errors
+from ._rows import listed, texts
 from ._values import PACKING, taker_of
 from .dataset import Dataset
 from .schema import Field
@@ -154,13 +155,14 @@ class Extensions(_core.Extensions):
 
         ``open`` is called for each path of a URI and returns a Dataset.
         """
+        keys = listed(keys, FormatKey, "keys", 'FormatKey("skip", "INTEGER", "0")')
         names = tuple(key.name for key in keys)
 
         def opened(path: str, values: tuple[Optional[str], ...], lent: _core.Lent) -> Dataset:
             return open(FormatRequest(path, dict(zip(names, values)), lent))
 
         told = tuple((key.name, key.values, key.default, key.doc) for key in keys)
-        self._add_format(name, (opened, sniff), told, " ".join(suffixes), doc)
+        self._add_format(name, (opened, sniff), told, " ".join(texts(suffixes, "suffixes")), doc)
 
     def add_operator(
         self,
@@ -178,6 +180,7 @@ class Extensions(_core.Extensions):
         give) of the dtype and shape of ``use.result``; an exception makes that sample bad. In a text
         the arguments are given by their places in this order, or by name.
         """
+        arguments = listed(arguments, TransformArgument, "arguments", 'TransformArgument("value", "number")')
         names = tuple(argument.name for argument in arguments)
 
         def prepared(values: tuple[tuple[Any, ...], ...], field: tuple[Any, ...]) -> tuple[Any, ...]:

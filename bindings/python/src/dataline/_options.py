@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from . import _core
 from ._rows import is_boolean, row, short
-from .tables import option_table
+from .tables import option_table, transform_table
 
 Log = Callable[[str, str], object]
 
@@ -40,6 +40,33 @@ def parsed(key: str, value: Any) -> str:
     return made.get(key)
 
 
+def text_of(key: str, value: Any) -> str:
+    """The value of an option of text. Raises TypeError for another one, which says how it is written."""
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    expected = f"{key}: expected text, got {short(value)}"  # cache=True is no directory
+    if isinstance(value, (list, tuple)) and all(isinstance(item, (str, int)) for item in value):
+        separator = ", " if all(isinstance(item, str) for item in value) else ","
+        raise TypeError(f'{expected}; write one text, "{separator.join(map(str, value))}"')
+    if callable(value) or isinstance(value, (list, tuple)):
+        raise TypeError(expected + _of_code(value))
+    raise TypeError(expected)
+
+
+def _of_code(value: Any) -> str:
+    """What to do with Python code where the name of an operator is expected."""
+    steps = list(getattr(value, "transforms", None) or (value if isinstance(value, (list, tuple)) else [value]))
+    ours = {info.source.rpartition(".")[2].partition("(")[0]: info.name for info in transform_table()}
+    same = [f"{ours[type(step).__name__]}(...)" for step in steps if type(step).__name__ in ours]
+    text = ', which is Python code: transform takes text that names operators, as in "decode, resize(256)"'
+    if same:
+        text += f"; {', '.join(same)} {'is' if len(same) == 1 else 'are'} the same here"
+    return text + (
+        ". Python code goes into the dataset that makes the samples (__getitem__ of dataline.from_reader's source), or "
+        "into an operator of Extensions.add_operator"
+    )
+
+
 def build(
     options: Mapping[str, object],
     cancel_token: Optional[_core.CancelToken] = None,
@@ -59,8 +86,8 @@ def build(
             made.set_lengths(row(value, "i64", key))
         elif kind == "weights" and not isinstance(value, str):
             made.set_weights(row(value, "f64", key))
-        elif kind == "text" and not isinstance(value, (str, os.PathLike)):
-            raise TypeError(f"option {key}: expected text, got {short(value)}")  # cache=True is no directory
+        elif kind == "text":
+            made.set(key, text_of(f"option {key}", value))
         else:
             made.set(key, _text(key, value))
     if cancel_token is not None:

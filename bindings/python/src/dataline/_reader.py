@@ -142,7 +142,10 @@ class Reader:
             self.template = dict(zip(names, names)) if mapping else names
         else:
             if len(source) == 0:
-                raise ValueError("expected fields=, for there is no sample to look at")
+                raise ValueError(
+                    "the source is empty, and no sample says what fields there are: give them, as in "
+                    "fields=[dataline.Field('x', 'f32', (3,))]"
+                )
             sample = self._first()
             self.template = template_of(sample)
             values = list(leaves(self.template, sample))

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import array
 import operator
-from collections.abc import Mapping, Set
-from typing import Any
+from collections.abc import Callable, Mapping, Set
+from typing import Any, TypeVar
 
 from . import _core
 from ._borrow import NotAnArrayError, borrow_as
 
+_Item = TypeVar("_Item")
 _WHOLE = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 _EXPECTED = {"i64": "whole numbers of 64 bits", "f64": "numbers"}
 
@@ -110,9 +111,39 @@ def flag(value: Any, what: str) -> bool:
     raise TypeError(f"{what}: expected True or False, got {short(value)}")
 
 
+def texts(value: Any, what: str) -> list[str]:
+    """Names: one, or several in order."""
+    if isinstance(value, str):
+        return [value]
+    found = list(value) if hasattr(value, "__iter__") and not isinstance(value, bytes) else [value]
+    if not all(isinstance(name, str) for name in found):
+        raise TypeError(f"{what}: expected a name or a list of names, got {short(value)}")
+    return found
+
+
+def listed(value: Any, kind: Callable[..., _Item], what: str, example: str) -> list[_Item]:
+    """One item of a kind of named tuples, or several in order."""
+    if isinstance(value, kind):  # type: ignore[arg-type]
+        return [value]
+    try:
+        items = [] if isinstance(value, (str, Mapping)) else list(value)
+        if (not items and value) or any(isinstance(item, str) for item in items):
+            raise TypeError
+        return [kind(*item) for item in items]
+    except TypeError:
+        raise TypeError(f"{what}: expected a list, as in [{example}], got {short(value)}") from None
+
+
+def mapping(value: Any, what: str, example: str) -> Mapping[str, Any]:
+    """A dict by name; None: an empty one."""
+    if value is None or isinstance(value, Mapping):
+        return value or {}
+    raise TypeError(f"{what}: expected a dict by name, as in {example}, got {short(value)}")
+
+
 def short(value: Any) -> str:
     """A value as an error shows it."""
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
 
 

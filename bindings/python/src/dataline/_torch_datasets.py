@@ -5,14 +5,20 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
 
 from torch.utils.data import Subset, TensorDataset
 
 from ._reader import Template, leaves, names_in, template_of
 from ._values import field_of
 from .dataset import Dataset, from_arrays, from_reader
+from .errors import DataError
+from .schema import Field
+
+_Made = TypeVar("_Made")
+_MANY_EPOCHS = 2**31 - 1
 
 
 def is_python(dataset: Any) -> bool:
@@ -57,8 +63,31 @@ def opened(dataset: Any, options: Mapping[str, Any]) -> tuple[Dataset, Template,
     return _read(dataset, options)
 
 
+def is_empty(dataset: Any) -> bool:
+    """Whether it is a dataset of Python code without samples, so that nothing says what fields there are."""
+    return is_python(dataset) and hasattr(dataset, "__len__") and len(dataset) == 0
+
+
+def counted(count: int) -> Dataset:
+    """A dataset of which nothing but its length is looked at."""
+    return from_reader(range(count), fields=[Field("index", "i64")])
+
+
+def loader(make: Callable[..., _Made], dataset: Dataset, **options: Any) -> _Made:
+    """A loader whose epochs may have no steps, as those of PyTorch's may. The library rejects an endless job of such epochs,
+    so this one gets a number of epochs that no program reaches."""
+    try:
+        return make(dataset, **options)
+    except DataError as error:
+        if error.name != "DL_ERR_EMPTY":
+            raise
+    return partial(make, epochs=_MANY_EPOCHS)(dataset, **options)
+
+
 def _read(source: Any, options: Mapping[str, Any]) -> tuple[Dataset, Template, list[str]]:
     refuse_what_is_no_dataset(source)
+    if is_empty(source):
+        return counted(0), None, []
     sample = source[0]
     template = template_of(sample)
     parts = zip(names_in(template), leaves(template, sample))

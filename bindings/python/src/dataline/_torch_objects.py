@@ -16,15 +16,9 @@ import torch.utils.data
 
 from . import _torch_datasets
 from ._torch_source import Order
-from .dataset import Dataset, from_arrays, from_reader
+from .dataset import Dataset, from_arrays
 from .errors import Timeout, WrongStateError
 from .loader import Loader
-from .schema import Field
-
-
-def _counted(count: int) -> Dataset:
-    """A dataset of which nothing but its length is looked at."""
-    return from_reader(range(count), fields=[Field("index", "i64")])
 
 
 def _known(dataset: Any, collate_fn: Any) -> Dataset:
@@ -33,13 +27,13 @@ def _known(dataset: Any, collate_fn: Any) -> Dataset:
         return dataset
     if collate_fn is None and len(dataset) > 0 and _torch_datasets.is_plain(dataset[0]):
         return _torch_datasets.opened(dataset, {})[0]
-    return _counted(len(dataset))
+    return _torch_datasets.counted(len(dataset))
 
 
 class Position(Loader):
     """Where a job is, and its state. Its own batches are not asked for: PyTorch's loader makes them."""
 
-    def __init__(self, dataset: Dataset, options: Mapping[str, Any]) -> None:
+    def __init__(self, dataset: Dataset, **options: Any) -> None:
         super().__init__(dataset, **{**options, "num_workers": 0, "prefetch_depth": 1, "max_leases": 1})
         self._epochs = int(options.get("epochs") or 0)
         self._resumes = True  # the next loop continues here, in mid-epoch too
@@ -84,7 +78,7 @@ class _Order:
 
     def __init__(self, count: int, options: Mapping[str, Any], single: bool) -> None:
         same = from_arrays({"x": torch.zeros(1, dtype=torch.uint8).expand(count)})
-        self._loader = Loader(same, **{**options, "num_workers": 0})
+        self._loader = _torch_datasets.loader(Loader, same, **{**options, "num_workers": 0})
         self._single = single  # an index each, where batch_size is None
         self.begins = (0, 0)
 
@@ -182,11 +176,12 @@ class Objects:
         self._order: Union[_Given, _Order]
         if order.batches is not None:
             self._order = _Given(order.batches)
-            self.position = Position(_counted(len(order.batches)), {**options, "batch_size": 1})
+            counted = _torch_datasets.counted(len(order.batches))
+            self.position = _torch_datasets.loader(Position, counted, **{**options, "batch_size": 1})
             arguments["batch_sampler"] = self._order
         else:
             self._order = _Order(len(dataset), options, order.single)
-            self.position = Position(_known(dataset, asked.collate_fn), options)
+            self.position = _torch_datasets.loader(Position, _known(dataset, asked.collate_fn), **options)
             arguments["sampler" if order.single else "batch_sampler"] = self._order
             arguments.update({"batch_size": None} if order.single else {})
         self._seed = options.get("seed")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Union
 import torch
 import torch.utils.data
 
+from . import _torch_datasets
 from ._rows import whole
 from .dataset import from_arrays
 from .errors import StateError
@@ -44,13 +45,15 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
         count = len(data) if hasattr(data, "__len__") else whole(data, "data")
         batch_size = whole(batch_size, "batch size")
         samples = from_arrays({"x": torch.zeros(1, dtype=torch.uint8).expand(count)})
-        self.loader = Loader(samples, batch_size=batch_size, num_workers=0, **options)
+        self.loader = _torch_datasets.loader(Loader, samples, batch_size=batch_size, num_workers=0, **options)
         self._batch_size = batch_size
         self._epoch = self._taken = self._loads = 0
         self._length = self._count_of_an_epoch()
 
     def _count_of_an_epoch(self) -> int:
         steps = len(self.loader)  # only the last one may be shorter
+        if steps == 0:
+            return 0
         self.loader.seek(0, steps - 1)
         last = self.loader.next()
         self.loader.seek(0)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, Optional, SupportsIndex, Union,
 
 from . import _core
 from ._borrow import borrow_field
-from ._options import Log, build
+from ._options import Log, build, text_of
 from ._reader import Read, Reader, Source
-from ._rows import flag, is_boolean, real, row, whole
+from ._rows import flag, is_boolean, listed, mapping, real, row, whole
 from .errors import Error
 from .ragged import Ragged
 from .schema import Field, ImageInfo, Part
@@ -31,6 +31,7 @@ _CauseOf = Callable[[int], Optional[BaseException]]
 __all__ = ["Dataset", "concat", "escape", "from_arrays", "from_reader", "mix", "open", "zip"]
 
 
+_FIELD = 'dataline.Field("x", "f32", (3,))'
 _LABELS = "labels are read with their samples: [int(sample['label']) for sample in dataset] reads them all"
 # What torchvision's datasets have and these have not: targets would read all samples.
 _OF_TORCHVISION = {
@@ -290,7 +291,8 @@ def from_arrays(
     by field, ``{"image": "HWC"}``.
     """
     described = []
-    for name, value in arrays.items():
+    mapping(axes, "axes", "{'image': 'HWC'}")
+    for name, value in mapping(arrays, "arrays", "{'x': array}").items():
         offsets = row(value.offsets, "i64", name) if isinstance(value, Ragged) else None
         loan = borrow_field(name, value.data if isinstance(value, Ragged) else value)
         described.append((name, loan, (axes or {}).get(name), offsets))
@@ -347,7 +349,7 @@ def from_reader(
     The source is called from other threads, never two at once while Python has its lock; in a free-threaded Python by each
     worker.
     """
-    reader = Reader(source, fields, read)
+    reader = Reader(source, None if fields is None else listed(fields, Field, "fields", _FIELD), read)
     ends = None if block_ends is None else row(block_ends, "i64", "block_ends")
     if isinstance(files, (str, bytes, os.PathLike)):
         raise TypeError("files: expected several paths, as in [path], got one path")
@@ -417,8 +419,10 @@ def mix(
         raise TypeError("expected weights or repeats, one a part")
     asked = weights if repeats is None else repeats
     assert asked is not None
-    for given in (asked, *(schedule or {}).values(), transforms or {}):
-        for name in given:
+    mapping(parts, "parts", "{'code': dataset}")
+    mapping(transforms, "transforms", "{'code': 'resize(32)'}")
+    for given in (asked, *mapping(schedule, "schedule", "{1000: {'code': 2}}").values(), transforms or {}):
+        for name in mapping(given, "weights" if repeats is None else "repeats", "{'code': 2}"):
             if name not in parts:
                 raise ValueError(f"no part is called {name!r}; there are {list(parts)!r}")
     kind = "weight" if repeats is None else "repeat"
@@ -433,7 +437,7 @@ def mix(
     datasets = tuple(parts.values())
     stages = tuple((whole(step, "schedule"), of(shares)) for step, shares in sorted((schedule or {}).items()))
     names = tuple(name.encode() for name in parts)
-    own = tuple((transforms or {}).get(name, "").encode() for name in parts)
+    own = tuple(text_of(f"transform of {name!r}", (transforms or {}).get(name, "")).encode() for name in parts)
     samples = -1 if samples_per_epoch is None else whole(samples_per_epoch, "samples of an epoch")
     made._mix(datasets, names, own, of(weights), of(repeats), stages, samples, build(options or {}))
     return made

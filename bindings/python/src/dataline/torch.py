@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Optional, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Optional, Union, overload
 
 try:
     import torch
@@ -34,7 +34,7 @@ from . import (
     _torch_source,
 )
 from ._reader import Source, Template, rebuild
-from ._rows import nanoseconds
+from ._rows import nanoseconds, texts
 from ._torch_sampler import Sampler
 from ._torch_tensors import over, tensors
 from .dataset import Dataset, open
@@ -43,18 +43,31 @@ from .metrics import Metrics
 from .ragged import Ragged
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import TypeVar, Unpack
 
     from ._option_types import LoaderOptions
-    from ._torch_arguments import Arguments, Shuffle
+
+    Shuffle = Union[None, bool, Literal["none", "full", "window"]]
+    _Uri = Union[Dataset, str, os.PathLike[str]]
+    # What a loop gives follows from these three. __init__ has one signature, and __iter__ the overloads: where no overload
+    # fits, checkers print each one, and those of __init__ would have all options.
+    _Data = TypeVar("_Data", bound=Union[_Uri, Source, torch.utils.data.Dataset[Any]], covariant=True)
+    _Names = TypeVar("_Names", bound=Optional[Sequence[str]], default=None, covariant=True)
+    _Made = TypeVar("_Made", default=None, covariant=True)  # by collate_fn
+    _Out = TypeVar("_Out")
+
+    class _Unknown(Dataset):
+        """Nothing but Any takes its place."""
+
+else:  # without bounds and defaults, which typing.TypeVar has from Python 3.13 on
+    from typing import TypeVar
+
+    _Data, _Names, _Made = TypeVar("_Data"), TypeVar("_Names"), TypeVar("_Made")
 
 __all__ = ["DataLoader", "IterableDataset", "Sampler", "tensors"]
 
-_Item = TypeVar("_Item")  # what a loop gives
-_Made = TypeVar("_Made")
 
-
-class DataLoader(Generic[_Item]):
+class DataLoader(Generic[_Data, _Names, _Made]):
     """A loader with the arguments of ``torch.utils.data.DataLoader``, which gives tensors.
 
     ================== ==================================================================================================
@@ -94,7 +107,7 @@ class DataLoader(Generic[_Item]):
     ``persistent_workers`` whether worker processes live on between epochs; threads live as long as the loader. An error
                        with ``num_workers=0``
     ``in_order``       nothing: batches come in order; False is an error
-    ``fields``         (not in PyTorch) names, to get a list of these instead of a dict
+    ``fields``         (not in PyTorch) a name or names, to get a list of these instead of a dict
     ``device``         (not in PyTorch) the option: where the tensors are. ``"cuda"`` is the current device, or with one
                        process a device, by the launcher's local rank, that one
     ``into``           (not in PyTorch) tensors of yours, a dict by field or a list: each batch is copied into them in
@@ -150,44 +163,15 @@ class DataLoader(Generic[_Item]):
     _into: Optional[_torch_device.Into] = None
     _keeps = False
 
-    @overload
     def __init__(
-        self: DataLoader[_Made],
-        dataset: Any,
-        batch_size: Optional[int] = 1,
-        shuffle: Shuffle = None,
-        *,
-        collate_fn: Callable[[list[Any]], _Made],
-        **arguments: Unpack[Arguments],
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: DataLoader[list[torch.Tensor]],
-        dataset: Union[Dataset, str, os.PathLike[str]],
-        batch_size: Optional[int] = 1,
-        shuffle: Shuffle = None,
-        *,
-        fields: Sequence[str],
-        **arguments: Unpack[Arguments],
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: DataLoader[dict[str, torch.Tensor]],
-        dataset: Union[Dataset, str, os.PathLike[str]],
-        batch_size: Optional[int] = 1,
-        shuffle: Shuffle = None,
-        **arguments: Unpack[Arguments],
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: DataLoader[Any],
-        dataset: Union[Dataset, str, os.PathLike[str], Source, torch.utils.data.Dataset[Any]],
+        self,
+        dataset: _Data,
         batch_size: Optional[int] = 1,
         shuffle: Shuffle = None,
         sampler: Any = None,
         batch_sampler: Any = None,
         num_workers: Optional[int] = None,
-        collate_fn: None = None,
+        collate_fn: Optional[Callable[[list[Any]], _Made]] = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
@@ -199,35 +183,10 @@ class DataLoader(Generic[_Item]):
         persistent_workers: bool = False,
         pin_memory_device: str = "",
         in_order: bool = True,
-        fields: Optional[Sequence[str]] = None,
+        fields: Optional[_Names] = None,
         device: Union[None, str, int, torch.device] = None,
         into: Optional[_torch_device.Buffers] = None,
         **options: Unpack[LoaderOptions],
-    ) -> None: ...
-    def __init__(
-        self,
-        dataset: Any,
-        batch_size: Optional[int] = 1,
-        shuffle: Shuffle = None,
-        sampler: Any = None,
-        batch_sampler: Any = None,
-        num_workers: Optional[int] = None,
-        collate_fn: Any = None,
-        pin_memory: bool = False,
-        drop_last: bool = False,
-        timeout: float = 0,
-        worker_init_fn: Any = None,
-        multiprocessing_context: Any = None,
-        generator: Optional[torch.Generator] = None,
-        *,
-        prefetch_factor: Optional[int] = None,
-        persistent_workers: bool = False,
-        pin_memory_device: str = "",
-        in_order: bool = True,
-        fields: Optional[Sequence[str]] = None,
-        device: Union[None, str, int, torch.device] = None,
-        into: Optional[_torch_device.Buffers] = None,
-        **options: Any,
     ) -> None:
         if not _torch_checks.flag(in_order, "in_order"):
             raise TypeError("in_order=False is not supported: batches come in order, which costs nothing here")
@@ -241,12 +200,11 @@ class DataLoader(Generic[_Item]):
         if self._drawn is not None:
             order.options["seed"] = self._drawn
         self.device = torch.device("cpu") if device is None else _torch_device.device_of(device)
-        if isinstance(dataset, (str, os.PathLike)):
-            dataset = open(dataset, **order.options)
-        self.dataset = dataset
-        self._source = dataset
-        if not isinstance(dataset, torch.utils.data.IterableDataset):
-            self._source = order.drawn_from(dataset)
+        samples: Any = open(dataset, **order.options) if isinstance(dataset, (str, os.PathLike)) else dataset
+        self.dataset = samples
+        self._source = samples
+        if not isinstance(samples, torch.utils.data.IterableDataset):
+            self._source = order.drawn_from(samples)
         self.batch_size = order.batch_size
         self.drop_last = order.drop_last or order.options.get("last_batch") == "drop"
         self._workers = _torch_checks.option_number(num_workers, "num_workers")
@@ -298,32 +256,46 @@ class DataLoader(Generic[_Item]):
                 self._keeps = True
         if self.prefetch_factor is not None:
             options["prefetch_depth"] = self.prefetch_factor * (self._workers or 1)
+        if _torch_datasets.is_empty(self._source):  # none of these has a field to be about
+            options.pop("transform", None)
+            fields, into = None, None
         opened, self._template, self._texts = _torch_datasets.opened(self._source, options)
-        self.loader = Loader(opened, **options)
+        self.loader = _torch_datasets.loader(Loader, opened, **options)
         if fields is not None:
-            if isinstance(fields, str):
-                raise TypeError(f"fields: expected a list of names, got {fields!r}")
+            asked = texts(fields, "fields")
             known = [field.name for field in self.loader.fields]
-            if not set(fields) <= set(known):
-                raise KeyError(f"fields: expected some of {known}, got {list(fields)}")
-            self._template = list(fields)
+            if not set(asked) <= set(known):
+                raise KeyError(f"fields: expected some of {known}, got {asked}")
+            self._template = asked
         if into is not None:
             if not self.drop_last and options.get("last_batch", "keep") != "pad":
                 raise ValueError("into: the last batch may be shorter: use drop_last=True or last_batch='pad'")
             self._into = self._buffers(into)
 
     def _buffers(self, into: _torch_device.Buffers) -> _torch_device.Into:
-        names = self._template
-        if names is None:
-            names = [field.name for field in self.loader.fields]
-        elif not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        parts = self._template
+        if parts is None:
+            parts = [field.name for field in self.loader.fields]
+        elif not isinstance(parts, list) or not all(isinstance(name, str) for name in parts):
             raise TypeError("into: expected samples that are tuples of arrays, or a Dataset or URI")
-        return _torch_device.Into(into, names, self.loader.fields, self.device)
+        return _torch_device.Into(into, parts, self.loader.fields, self.device)
 
     def __len__(self) -> int:
         return len(self.loader if self._objects is None else self._objects)
 
-    def __iter__(self) -> Iterator[_Item]:
+    @overload
+    def __iter__(self: DataLoader[_Unknown, Any, Any]) -> Iterator[Any]: ...
+    @overload
+    def __iter__(self: DataLoader[Any, Any, _Unknown]) -> Iterator[Any]: ...
+    @overload
+    def __iter__(self: DataLoader[_Uri, None, None]) -> Iterator[dict[str, torch.Tensor]]: ...
+    @overload
+    def __iter__(self: DataLoader[Any, Sequence[str], None]) -> Iterator[list[torch.Tensor]]: ...
+    @overload
+    def __iter__(self: DataLoader[Any, None, None]) -> Iterator[Any]: ...
+    @overload
+    def __iter__(self: DataLoader[Any, Any, _Out]) -> Iterator[_Out]: ...
+    def __iter__(self) -> Iterator[Any]:
         self._order.begin()
         epoch = self._order.epoch_set()
         if epoch is not None and epoch != self.loader.position.epoch:
@@ -388,7 +360,11 @@ class DataLoader(Generic[_Item]):
             return
         options = {**self._order.options, "seed": seed}
         objects = None if self._objects is None else _torch_objects.made(self, options)
-        after = objects.position if isinstance(objects, _torch_objects.Objects) else Loader(before.dataset, **options)
+        after = (
+            objects.position
+            if isinstance(objects, _torch_objects.Objects)
+            else _torch_datasets.loader(Loader, before.dataset, **options)
+        )
         try:
             after.load_state_dict(state_dict)
         except BaseException:
@@ -404,7 +380,7 @@ class DataLoader(Generic[_Item]):
             )
         return self.loader
 
-    def __enter__(self) -> DataLoader[_Item]:
+    def __enter__(self) -> DataLoader[_Data, _Names, _Made]:
         return self
 
     def __exit__(self, *what: object) -> None:
@@ -442,9 +418,9 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
             arguments["seed"] = seed
         self._dataset, self._arguments = dataset, arguments
         self._epoch = 0
-        self._made: Optional[tuple[int, DataLoader[Any]]] = None  # of the process with this number
+        self._made: Optional[tuple[int, DataLoader[Any, Any, Any]]] = None  # of the process with this number
 
-    def _loader(self) -> DataLoader[Any]:
+    def _loader(self) -> DataLoader[Any, Any, Any]:
         if self._made is None or self._made[0] != os.getpid():
             arguments = dict(self._arguments)
             worker = torch.utils.data.get_worker_info()

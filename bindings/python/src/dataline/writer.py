@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn, Union
 
 from . import _core
 from ._borrow import borrow_field
-from ._rows import flag, row
+from ._rows import flag, listed, mapping, row
 from .ragged import Ragged
 from .schema import Field
 
@@ -89,11 +89,11 @@ class Writer(_core.Writer):
         job: str = "",
     ) -> None:
         super().__init__()
-        axes = axes or {}
+        axes = mapping(axes, "axes", "{'image': 'HWC'}")
         if isinstance(fields, Mapping):
             fields = [_field_like(name, value, axes.get(name, "")) for name, value in fields.items()]
         else:
-            fields = [Field(*field) for field in fields]
+            fields = listed(fields, Field, "fields", "*dataset.fields")
             for field in fields:
                 flag(field.ragged, f"field '{field.name}': ragged")
         names = [field.name for field in fields]

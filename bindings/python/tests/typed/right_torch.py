@@ -42,3 +42,22 @@ for made in dataline.Loader("mnist:data"):
     assert_type(tensors(made)["image"], torch.Tensor)
 Sampler(Samples(), shuffle=True, seed=7, batch_size=64, rank=0, world_size=2)
 IterableDataset("mnist:data", batch_size=64)
+for one in DataLoader("mnist:data", fields="image"):
+    assert_type(one, list[torch.Tensor])
+for _index, counted in enumerate(DataLoader("mnist:data")):
+    assert_type(counted, dict[str, torch.Tensor])
+assert_type(list(DataLoader(Samples(), collate_fn=collate)), list[str])
+
+
+def untyped(samples):  # type: ignore[no-untyped-def]
+    return samples
+
+
+def takes(loader: DataLoader[Any]) -> None:
+    for sample in loader:
+        assert_type(sample, Any)
+
+
+takes(DataLoader("mnist:data"))
+for unknown in DataLoader("mnist:data", collate_fn=untyped):
+    assert_type(unknown, Any)

@@ -19,3 +19,4 @@ for batch in DataLoader("mnist:data"):
 for sample in DataLoader("mnist:data", fields=("image", "label")):
     print(sample["image"])  # wrong: a list
 tensors("mnist:data")  # wrong: no batch
+DataLoader("mnist:data", fields=3)  # wrong: no names
