@@ -14,6 +14,7 @@
 #include "bindings/cli/job.h"
 #include "bindings/cli/job_line.h"
 #include "bindings/cli/output.h"
+#include "bindings/cli/own_files.h"
 #include "bindings/cli/pack.h"
 #include "bindings/cli/state_file.h"
 #include "bindings/cli/text.h"
@@ -42,6 +43,8 @@ class Cat {
     const auto save = request_.flag("save_state");
     const std::string state = load ? read_state_file(*load) : "";
     if (save) check_file_target(*save);
+    refuse_own_file(save.value_or(""), request_.uri());
+    refuse_own_file(target_.value_or(""), request_.uri());
     dataset_ = job_.open();
     loader_ = job_.create(dataset_.get());
     line_.emplace("cat", job_, loader_.get());

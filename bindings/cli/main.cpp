@@ -41,7 +41,10 @@ int run(const std::vector<std::string>& words) {
     request.extensions = load_plugins(request.plugins);
     return request.command->run(request, interrupts);
   } catch (const Interrupted& interrupted) {
-    return kExitSignal + interrupted.signal;
+    if (interrupts.came()) return kExitSignal + interrupted.signal;
+    throw Failure({.message = "a call was interrupted, but no signal came: `read` of a reader returned "
+                              "DL_READER_INTERRUPTED",
+                   .code = "DL_ERR_READER"});
   }
 }
 

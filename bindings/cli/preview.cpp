@@ -15,6 +15,7 @@
 #include "bindings/cli/job.h"
 #include "bindings/cli/letters.h"
 #include "bindings/cli/output.h"
+#include "bindings/cli/own_files.h"
 #include "bindings/cli/pixels.h"
 #include "bindings/cli/sheet.h"
 #include "bindings/cli/state_file.h"
@@ -54,6 +55,7 @@ class Preview {
 
   int run() {
     if (target_ != "-") check_file_target(target_);
+    refuse_own_file(target_, request_.uri());
     write(png());
     return 0;
   }

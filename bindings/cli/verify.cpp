@@ -19,6 +19,7 @@
 #include "bindings/cli/job_line.h"
 #include "bindings/cli/json.h"
 #include "bindings/cli/output.h"
+#include "bindings/cli/own_files.h"
 #include "bindings/cli/state_file.h"
 #include "bindings/cli/text.h"
 #include "bindings/cli/views.h"
@@ -56,6 +57,7 @@ class Verify {
 
   int run() {
     if (good_file_) check_file_target(*good_file_);
+    refuse_own_file(good_file_.value_or(""), request_.uri());
     open();
     JobLine line("verify", job_, loader_.get());
     tell_damage();

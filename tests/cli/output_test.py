@@ -18,6 +18,51 @@ BENCH_KEYS = ["samples_per_s", "gb_per_s", "memcpy_gb_per_s", "memcpy_ratio", "g
               "device", "bus_gb_per_s"]
 
 
+class OwnFiles(ShellTest):
+    """What a command reads it does not write over, whatever name leads to it."""
+
+    def setUp(self):
+        super().setUp()
+        self.digits(20)
+        os.makedirs(self.path("pictures/a"))
+        for number in range(4):
+            self.write(f"pictures/a/{number}.ppm", b"P6 2 2 255\n" + bytes(12))
+        os.symlink("images", self.path("symbolic"))
+        os.link(self.path("images"), self.path("hard"))
+
+    def test_no_output_is_a_file_of_the_dataset(self):
+        before = self.read("images")
+        says = "is a file of the dataset"
+        for name in ("images", "symbolic", "hard", self.path("images")):
+            for words in (["cat", "idx:images", "-o", name], ["cat", "images", "-o", name], ["cat", "idx:images,images", "-o", name],
+                          ["cat", "a=idx:images", "-o", name], ["cat", "idx:images", "-o", "out", "--save-state", name],
+                          ["verify", "idx:images", "--good-indices", name], ["preview", "idx:images", "-o", name],
+                          ["report", "idx:images", "-o", name]):
+                self.fails(1, *words, says=says)
+                self.assertEqual(self.read("images"), before, words)
+        for uri in ("folder:pictures", "pictures", "folder:./pictures/../pictures"):
+            for words in (["cat", uri, "--indices", "-o", "pictures/a/1.ppm"], ["preview", uri, "-o", "pictures/a/1.ppm"],
+                          ["report", uri, "-o", "pictures/a/1.ppm"], ["verify", uri, "--good-indices", "pictures/a/1.ppm"]):
+                self.fails(1, *words, says=says)
+        self.assertEqual(len(self.read("pictures/a/1.ppm")), 23)
+
+    def test_other_files_and_states_are_written_again(self):
+        for _ in range(2):
+            self.ok("cat", "idx:images", "-o", "out", "--save-state", "state")
+            self.ok("cat", "folder:pictures", "--indices", "-o", "out", "--save-state", "pictures/state")
+            self.ok("verify", "idx:images", "--good-indices", "good")
+
+    def test_a_trace_writes_over_traces_alone(self):
+        before = self.read("images")
+        for name in ("images", "symbolic", "hard"):
+            self.fails(1, "cat", "idx:images", "--trace", name, says="exists and holds other data")
+        os.mkfifo(self.path("fifo"))
+        self.fails(1, "cat", "idx:images", "--trace", "fifo", says="a FIFO, a file is needed")
+        self.assertEqual(self.read("images"), before)
+        for _ in range(2):
+            self.ok("cat", "idx:images", "--trace", "trace.json")
+
+
 class Pipes(ShellTest):
     def test_a_closed_pipe_ends_quietly_with_0(self):
         self.digits(2000)

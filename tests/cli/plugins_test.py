@@ -84,6 +84,23 @@ class Plugins(ShellTest):
         env = {**os.environ, "LD_LIBRARY_PATH": folder}
         self.assertIn(b"dlrec: ", self.ok("formats", "--plugin", "samples", env=env))
 
+    def test_a_plugin_that_was_cut_is_an_error_also_where_the_linker_finds_it(self):
+        with open(self.plugin, "rb") as file:
+            content = file.read()
+        self.write("libdataline-cut.so", content[: len(content) // 2])
+        self.fails(1, "formats", "--plugin", self.path("libdataline-cut.so"), says="the library was cut")
+        env = {**os.environ, "LD_LIBRARY_PATH": self.folder}
+        self.fails(1, "formats", "--plugin", "cut", env=env, says="the library was cut")
+
+    def test_a_plugin_that_ends_a_call_unasked_is_named(self):
+        words = ("--plugin", shell.ENDS_CALLS)
+        for command in ("info", "cat", "verify"):
+            self.fails(1, command, "cancels:x", *words,
+                       says="format 'cancels': open returned DL_CANCELLED .4., but nothing was cancelled")
+        for workers in ("0", "1"):
+            self.fails(1, "cat", "interrupts:x", "--num_workers", workers, *words, says="returned DL_READER_INTERRUPTED")
+        self.fails(1, "verify", "interrupts:x", *words, says="DL_READER_INTERRUPTED")
+
     @unittest.skipUnless(shutil.which("bash"), "no bash here")
     def test_completion_offers_files_for_a_plugin(self):
         self.write("script", self.ok("completion", "bash"))

@@ -20,6 +20,7 @@ import unittest
 PROGRAM = ""
 SHARED_DATA = ""
 SAMPLES = ""  # the plug-in of tests/extensions
+ENDS_CALLS = ""  # one whose callbacks end calls that nobody asked to end
 FAKE_DRIVER = ""  # a CUDA driver that needs no GPU, or ""
 SECONDS = 60  # a command that takes longer hangs
 
@@ -170,12 +171,13 @@ def one_line(text):
 
 
 def main():
-    global PROGRAM, SHARED_DATA, FAKE_DRIVER, SAMPLES
+    global PROGRAM, SHARED_DATA, FAKE_DRIVER, SAMPLES, ENDS_CALLS
     if len(sys.argv) < 3:
         sys.exit("usage: NAME_test.py PATH_TO_DATALINE SHARED_DATA_DIR [unittest arguments]")
     PROGRAM, SHARED_DATA = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     libraries = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "lib")
     SAMPLES = os.path.join(libraries, "libdataline-samples.so")
+    ENDS_CALLS = os.path.join(libraries, "libdataline-ends_calls.so")
     beside = os.path.join(libraries, "libfake_cuda.so")
     FAKE_DRIVER = beside if os.path.exists(beside) else ""
     result = unittest.main(module="__main__", argv=[sys.argv[0], *sys.argv[3:]], exit=False, verbosity=2).result

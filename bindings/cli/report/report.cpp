@@ -7,6 +7,7 @@
 #include "bindings/cli/commands.h"
 #include "bindings/cli/failure.h"
 #include "bindings/cli/output.h"
+#include "bindings/cli/own_files.h"
 #include "bindings/cli/preview.h"
 #include "bindings/cli/report/measure.h"
 #include "bindings/cli/report/report_data.h"
@@ -62,6 +63,7 @@ int run_report(const Request& request, const Interrupts& interrupts) {
   const std::string target = request.flag("output").value_or("");
   if (target.empty()) throw usage_failure("report needs a place for the page: -o report.html", "report");
   if (target != "-") check_file_target(target);
+  refuse_own_file(target, request.uri());
   const double consumer = consumer_seconds(request);
   const double seconds = request.seconds("seconds").value_or(kReportSeconds);
   Progress progress;
