@@ -149,7 +149,8 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_ERR_FORKED (-9) /* the loader belongs to the parent process */
 /* The machine. */
 #define DL_ERR_NO_MEMORY (-20)
-#define DL_ERR_OVER_BUDGET (-21) /* names the minimum memory_budget that works and the option to change */
+#define DL_ERR_OVER_BUDGET \
+  (-21) /* memory_budget refused an allocation: names the bytes needed and the option to change */
 #define DL_ERR_LEASES_HELD (-22) /* names max_leases and how many are held */
 #define DL_ERR_THREAD (-23)      /* a worker thread could not be started */
 #define DL_ERR_TOO_MANY_FILES (-24)
@@ -823,7 +824,7 @@ typedef struct dl_stats {
   int64_t held_bytes;        /* all host memory the loader holds now */
   int64_t budget_bytes;      /* the limit in force */
   int64_t leases_held;       /* batches held by consumers now */
-  int64_t lease_copies;      /* batches delivered as a fresh allocation (lease_overflow=copy) */
+  int64_t lease_copies;      /* batches delivered as a fresh allocation, beyond the slots for leases */
   int64_t ready_batches;     /* loaded and not yet delivered */
   int64_t pinned_bytes;      /* page-locked; 0 where that was refused (logged once) */
   int64_t threads_abandoned; /* workers abandoned in a read of the host's that did not return */
@@ -1134,11 +1135,11 @@ typedef struct dl_trace_sink {
 } dl_trace_sink;
 
 /* Writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event format, which Perfetto and
- * speedscope open. Times are the time of day, in microseconds, from one look at that clock: they never jump. path: overwritten; or
- * NULL, and sink takes the text. At most 256 MiB; then, or when the disk is full, the trace ends with a line in the log and the
+ * speedscope open. Times are the time of day, in microseconds, from one look at that clock: they never jump. path: a new file, an
+ * empty one or an older trace, which is overwritten; or NULL, and sink takes the text. At most 256 MiB; then, or when the disk is full, the trace ends with a line in the log and the
  * job goes on.
- * Errors: DL_ERR_INVALID_ARGUMENT (neither or both), DL_ERR_WRONG_STATE (a trace is being written), DL_ERR_NOT_FOUND,
- * DL_ERR_PERMISSION, DL_ERR_IO.
+ * Errors: DL_ERR_INVALID_ARGUMENT (neither or both), DL_ERR_WRONG_STATE (a trace is being written; the file
+ * holds other data), DL_ERR_NOT_A_FILE (a FIFO, a device, a directory), DL_ERR_NOT_FOUND, DL_ERR_PERMISSION, DL_ERR_IO.
  * Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_start(dl_loader* loader, const char* path,
                                                                  const dl_trace_sink* sink, dl_error* error);
@@ -1274,7 +1275,8 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_part_at(const dl_loader* lo
  * field) and tokens (the whole numbers of one field, one after another, without where samples end). A shard ends with the append by
  * which it has shard_bytes (256MiB). arrow and parquet take a codec: none (the default), lz4 or zstd. A set of parquet is read by
  * the plug-in for Parquet.
- * fields: those of one sample, as in dl_reader; read during the call only. job: text that says what the set is made of; a
+ * fields: those of one sample, as in dl_reader; read during the call only. Names are 1 to 255 bytes of UTF-8 without control
+ * characters, so that every set opens again. job: text that says what the set is made of; a
  * PATH.partial with finished shards of another job, other fields, another shard_bytes or codec is refused. So is one that no writer
  * made: a link, a file, a directory with files and without a manifest of a set; nothing in it is changed. NULL: "".
  * Threads: append, finish and the counts from any thread, also at once; an append is one piece.
@@ -1328,8 +1330,9 @@ DL_API DL_UNSTABLE const char* dl_writer_format_doc(int32_t index); /* see dl_wr
  * library or the object already has is refused (DL_ERR_INVALID_ARGUMENT).
  *
  * Callbacks are called from several threads at once. Those that return a dl_status return DL_OK, or an error that they
- * describe with dl_error_set. DL_CANCELLED passes from a call that was cancelled; any other value becomes DL_ERR_READER, whose
- * message names the function and the code (from `prepare` of an operator: DL_ERR_BAD_TRANSFORM). Structs that callbacks get are valid during the call, and as long as their struct_size says.
+ * describe with dl_error_set. DL_CANCELLED passes from a call that was cancelled. Any other value becomes DL_ERR_READER, whose
+ * message names the function and the code (from `prepare` of an operator: DL_ERR_BAD_TRANSFORM). Structs that callbacks get are
+ * valid during the call, and as long as their struct_size says.
  *
  * Threading: calls that add to a dl_extensions, set it in options or list it: one at a time. */
 
@@ -1577,7 +1580,8 @@ typedef dl_status (*dl_plugin_register_function)(dl_plugin* plugin, dl_error* er
 
 /* Loads a plug-in: a path, or a NAME without `/`, for which libdataline-NAME.so is looked for as the dynamic linker does. It
  * stays loaded until the process ends. All that it adds is added, or nothing. Errors: DL_ERR_NOT_FOUND (says why the
- * linker refused), DL_ERR_UNSUPPORTED (no such entry point; another ABI), what the plug-in returns. */
+ * linker refused), DL_ERR_NOT_A_FILE, DL_ERR_TRUNCATED (a library that was cut is not loaded: it would end the process),
+ * DL_ERR_UNSUPPORTED (no such entry point; another ABI), what the plug-in returns. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_load(dl_extensions* extensions, const char* path,
                                                               dl_error* error);
 

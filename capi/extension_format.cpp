@@ -95,7 +95,8 @@ class CallbackFormat final : public HostFormat {
     dl_dataset* made = nullptr;
     const dl_status code = table_.open(context.get(), &asked.request, &made, failure.get());
     const std::unique_ptr<dl_dataset> dataset(made);
-    if (code != DL_OK) return failure.status(code, concat("format '", name_, "': open"), open_context.cancelled()).in(path);
+    if (code != DL_OK)
+      return failure.status(code, concat("format '", name_, "': open"), open_context.cancelled()).in(path);
     if (dataset == nullptr) return error(Code::kReader, path, ": ", name_, ": open made no dataset");
     return dataset->core->source();
   }

@@ -186,7 +186,9 @@ class Loader final : public BatchOwner,
   Delivered deliver_copy(Slot& slot, Batch** out, const EpochLoop* loop) DL_REQUIRES(mutex_);
   Status copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>& out);
   int64_t leases() const { return slots_leased_.load() + copies_leased_.load(); }
-  bool all_leased() const { return slots_leased_.load() >= plan_.lease_slots && leases() >= config_.max_leases; }
+  bool all_leased() const {
+    return slots_leased_.load() >= plan_.lease_slots && leases() >= config_.max_leases;
+  }
 
   // position.cpp
   bool ended() const DL_REQUIRES(mutex_) { return config_.epochs > 0 && position_.epoch >= config_.epochs; }

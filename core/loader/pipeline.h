@@ -172,7 +172,7 @@ struct MemoryPlan {
           state_bytes = 0;  // what programs keep for each thread that fills, beside the arena
   int64_t arena_bytes = 0;
   int64_t slot_objects_bytes = 0;  // on the heap, for all slots
-  int64_t held_bytes = 0;          // at most: the arena, the slots' objects, what the order allocated, and states
+  int64_t held_bytes = 0;  // at most: the arena, the slots' objects, what the order allocated, and states
 };
 
 // pinned: slots are page-locked, so all of their memory is touched. kOverBudget names the smallest memory_budget that works

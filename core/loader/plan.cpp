@@ -22,7 +22,8 @@ int64_t bytes_of(int64_t count, int64_t stride) {
 
 // Of what the heap holds for one slot: itself, its place in the window, its views and their tables, by their sizes.
 int64_t slot_object_bytes(const Pipeline& pipeline) {
-  constexpr int64_t kHeapOverhead = 64, kShapeOverhead = 128;  // of a slot; of the shape and the strides of a field
+  constexpr int64_t kHeapOverhead = 64,
+                    kShapeOverhead = 128;  // of a slot; of the shape and the strides of a field
   constexpr int64_t kOutputBytes =
       sizeof(BatchView) + sizeof(std::string) + 2 * sizeof(std::vector<int64_t>) + kShapeOverhead;
   const auto outputs = std::ssize(pipeline.outputs), storages = std::ssize(pipeline.layout.storages);
@@ -51,8 +52,8 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   plan.slot_count = depth + plan.lease_slots;
   const Layout& layout = pipeline.layout;
   const bool of_pages = pinned || pipeline.resident || layout.fixed_bytes >= kPageBytes;
-  plan.slot_stride = round_up(pinned ? layout.slot_bytes : layout.fixed_bytes,
-                              of_pages ? kPageBytes : kTensorAlignment);
+  plan.slot_stride =
+      round_up(pinned ? layout.slot_bytes : layout.fixed_bytes, of_pages ? kPageBytes : kTensorAlignment);
   plan.shares_stride = pinned ? 0 : round_up(layout.slot_bytes - layout.fixed_bytes, kPageBytes);
   if (pipeline.resident) {  // the slots together are what the set is sent from
     const int64_t share = (pipeline.resident->staging_bytes + plan.slot_count - 1) / plan.slot_count;
@@ -84,9 +85,10 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
       decodes ? concat(", decoders of ", plan.state_count, " threads with ", plan.state_bytes, " each")
               : std::string();
   return error(
-      Code::kOverBudget, "the plan ", needed, " (", plan.slot_count, " slots of ", plan.slot_stride, ", ",
-      plan.table_count, " order tables of ", plan.table_stride, ", ", plan.scratch_count, " scratches of ",
-      plan.scratch_stride, states_text, "), but ", limit, " is ", config.budget_bytes, "; ",
+      Code::kOverBudget, "the plan ", needed, " (", plan.slot_count, " slots of ", plan.slot_stride, " and ",
+      plan.slot_objects_bytes / plan.slot_count, ", ", plan.table_count, " order tables of ",
+      plan.table_stride, ", ", plan.scratch_count, " scratches of ", plan.scratch_stride, states_text,
+      "), but ", limit, " is ", config.budget_bytes, "; ",
       fits ? concat("raise memory_budget to at least ", plan.held_bytes, " or ") : std::string(),
       "lower batch_size, prefetch_depth, max_leases",
       decodes ? ", max_bytes_per_sample, num_workers or max_decoded_bytes" : " or max_bytes_per_sample");

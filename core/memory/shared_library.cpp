@@ -28,7 +28,8 @@ using Segment = ElfW(Phdr);
 
 // Where `count` entries of `bytes` at `offset` end; the largest number where that overflows.
 int64_t end_of(uint64_t offset, uint64_t count, uint64_t bytes) {
-  const auto size = static_cast<int64_t>(count * bytes);  // each below 2^16, or `bytes` is 1 and it is compared below
+  const auto size =
+      static_cast<int64_t>(count * bytes);  // each below 2^16, or `bytes` is 1 and it is compared below
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   if (offset > static_cast<uint64_t>(kMax) || size < 0) return kMax;
   return checked_add(static_cast<int64_t>(offset), size).value_or(kMax);
@@ -96,9 +97,9 @@ Status check_library_file(const std::string& name) {
   Header header;
   const ReadResult read = read_at(file.get(), 0, sizeof header, reinterpret_cast<std::byte*>(&header));
   if (read.bytes != sizeof header || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return Status::ok();
-  const bool native = header.e_ident[EI_CLASS] == (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32) &&
-                      header.e_ident[EI_DATA] == (std::endian::native == std::endian::little ? ELFDATA2LSB
-                                                                                             : ELFDATA2MSB);
+  const bool native =
+      header.e_ident[EI_CLASS] == (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+      header.e_ident[EI_DATA] == (std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB);
   if (!native) return Status::ok();
   DL_ASSIGN_OR_RETURN(const int64_t end, end_by_headers(file, header, path));
   if (end <= facts.bytes) return Status::ok();

@@ -52,7 +52,8 @@ Status check_sums(const std::string& path, const Manifest& manifest) {
   for (const ManifestShard& shard : manifest.shards) {
     const std::optional<int64_t> samples = checked_add(sums.samples, shard.samples);
     const std::optional<int64_t> bytes = checked_add(sums.bytes, shard.bytes);
-    if (!samples || !bytes) return error(Code::kCorrupt, path, ": its shards add up to more than 2^63 - 1 samples or bytes");
+    if (!samples || !bytes)
+      return error(Code::kCorrupt, path, ": its shards add up to more than 2^63 - 1 samples or bytes");
     sums = {*samples, *bytes, sums.shards + 1};
   }
   const ManifestEnd& end = *manifest.end;

@@ -97,7 +97,8 @@ Status check_names(const std::vector<Field>& fields) {
   for (const Field& field : fields) {
     if (!field.name.empty() && field.name.size() <= kMaxNameBytes && is_name_text(field.name)) continue;
     return error(Code::kInvalidArgument, "writer: field ", printable(field.name), ": its name has ",
-                 field.name.size(), " bytes: a name is 1 to ", kMaxNameBytes, " bytes of UTF-8 without control characters");
+                 field.name.size(), " bytes: a name is 1 to ", kMaxNameBytes,
+                 " bytes of UTF-8 without control characters");
   }
   return Status::ok();
 }

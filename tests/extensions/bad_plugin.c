@@ -31,7 +31,8 @@ static int32_t interrupted(void* context, dl_reader_request* request) {
   return DL_READER_INTERRUPTED;
 }
 
-static dl_status interrupts(void* context, const dl_format_request* request, dl_dataset** out, dl_error* error) {
+static dl_status interrupts(void* context, const dl_format_request* request, dl_dataset** out,
+                            dl_error* error) {
   (void)context;
   dl_view field = {0};
   field.struct_size = sizeof field;
@@ -61,7 +62,7 @@ dl_status dl_plugin_register(dl_plugin* plugin, dl_error* error) {
   format.open = interrupts;
   return status == DL_OK ? add(plugin->extensions, &format, error) : status;
 }
-#else /* without the entry point */
+#else            /* without the entry point */
 DL_API int32_t not_a_plugin(void);
 int32_t not_a_plugin(void) { return 0; }
 #endif

@@ -27,7 +27,8 @@ TEST_F(PluginFiles, CutAtAnyLengthAreRefusedByName) {
   const std::string whole = in_build(SAMPLES);
   const auto bytes = static_cast<int64_t>(fs::file_size(whole));
   std::vector<int64_t> lengths = {0, 1, 4, 16, 63, 64, 65, bytes - 1};
-  for (int64_t length = 100; length < bytes; length += std::max<int64_t>(bytes / 64, 1)) lengths.push_back(length);
+  for (int64_t length = 100; length < bytes; length += std::max<int64_t>(bytes / 64, 1))
+    lengths.push_back(length);
   for (const int64_t length : lengths) {
     fs::copy_file(whole, file_, fs::copy_options::overwrite_existing);
     fs::resize_file(file_, static_cast<uintmax_t>(length));

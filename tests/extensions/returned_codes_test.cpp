@@ -9,12 +9,10 @@ struct Returned {
   dl_status code;
   const char* text;
 };
-const Returned kReturned[] = {{DL_END_OF_EPOCH, "DL_END_OF_EPOCH (1)"},
-                              {DL_END, "DL_END (2)"},
-                              {DL_TIMEOUT, "DL_TIMEOUT (3)"},
-                              {DL_CANCELLED, "DL_CANCELLED (4), but nothing was cancelled"},
-                              {DL_INTERRUPTED, "DL_INTERRUPTED (5)"},
-                              {77, "an unknown code (77)"}};
+const Returned kReturned[] = {
+    {DL_END_OF_EPOCH, "DL_END_OF_EPOCH (1)"}, {DL_END, "DL_END (2)"},
+    {DL_TIMEOUT, "DL_TIMEOUT (3)"},           {DL_CANCELLED, "DL_CANCELLED (4), but nothing was cancelled"},
+    {DL_INTERRUPTED, "DL_INTERRUPTED (5)"},   {77, "an unknown code (77)"}};
 dl_status returned = DL_OK;
 
 class ReturnedCodes : public Extensions {
@@ -36,7 +34,9 @@ class ReturnedCodes : public Extensions {
 };
 
 TEST_F(ReturnedCodes, OfAFormatThatOpensAreNamed) {
-  format_.open = [](void*, const dl_format_request*, dl_dataset**, dl_error*) -> dl_status { return returned; };
+  format_.open = [](void*, const dl_format_request*, dl_dataset**, dl_error*) -> dl_status {
+    return returned;
+  };
   add_format();
   use();
   for (const Returned& one : kReturned) {
@@ -55,7 +55,8 @@ TEST_F(ReturnedCodes, KeepTheHostsMessage) {
   returned = DL_CANCELLED;
   EXPECT_THAT(open_error("mine:here"), HasSubstr("but nothing was cancelled: nobody asked"));
   returned = -12345;
-  EXPECT_THAT(open_error("mine:here"), HasSubstr("format 'mine': open failed with code -12345: nobody asked"));
+  EXPECT_THAT(open_error("mine:here"),
+              HasSubstr("format 'mine': open failed with code -12345: nobody asked"));
 }
 
 TEST_F(ReturnedCodes, OfAStorageAreNamed) {

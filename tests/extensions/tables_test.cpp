@@ -135,15 +135,17 @@ TEST_F(Extensions, AFormatThatMakesNothingOrFailsWithoutAWordIsNamed) {
   format_.open = [](void*, const dl_format_request*, dl_dataset**, dl_error*) -> dl_status { return 77; };
   add_format();
   use();
-  EXPECT_THAT(open_error("silent:here"), HasSubstr("DL_ERR_READER here: format 'silent': open returned an unknown code (77)"));
+  EXPECT_THAT(open_error("silent:here"),
+              HasSubstr("DL_ERR_READER here: format 'silent': open returned an unknown code (77)"));
   format_.name = "wordless";
   format_.open = [](void*, const dl_format_request*, dl_dataset**, dl_error*) -> dl_status {
     return DL_ERR_PERMISSION;
   };
   add_format();
   use();
-  EXPECT_THAT(open_error("wordless:here"),
-              HasSubstr("DL_ERR_PERMISSION here: format 'wordless': open failed with code -41 (DL_ERR_PERMISSION)"));
+  EXPECT_THAT(
+      open_error("wordless:here"),
+      HasSubstr("DL_ERR_PERMISSION here: format 'wordless': open failed with code -41 (DL_ERR_PERMISSION)"));
 }
 
 TEST_F(Extensions, AStorageThatFailsWithoutAWordIsNamedByItsCode) {

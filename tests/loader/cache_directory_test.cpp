@@ -28,7 +28,8 @@ TEST_F(CacheDirectoryTest, AnIndexThatHoldsAnythingElseStaysAndTheJobContinuesWi
     warnings_.clear();
     EXPECT_EQ(open(settings()), nullptr);
     ASSERT_EQ(warnings_.size(), 1u);
-    EXPECT_THAT(warnings_[0], HasSubstr("continues without it: " + path("index") + ": is no index of this cache; remove"));
+    EXPECT_THAT(warnings_[0],
+                HasSubstr("continues without it: " + path("index") + ": is no index of this cache; remove"));
     std::ifstream after(path("index"), std::ios::binary);
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(after), {}), text);
   }

@@ -43,10 +43,9 @@ TEST(Leases, ErrorNamesCountAndOptionAndNothingIsLost) {
 TEST(Leases, AMillionAllowedLeasesTakeNoMemoryUntilTheyAreHeld) {
   Dataset dataset = counting_dataset(3000);
   for (const char* overflow : {"copy", "error", "wait"}) {
-    Loader loader = make_loader(dataset, {{"batch_size", "1"},
-                                          {"epochs", "1"},
-                                          {"max_leases", "1000000"},
-                                          {"lease_overflow", overflow}});
+    Loader loader = make_loader(
+        dataset,
+        {{"batch_size", "1"}, {"epochs", "1"}, {"max_leases", "1000000"}, {"lease_overflow", overflow}});
     EXPECT_LT(stats_of(loader).arena_bytes, 16 << 20) << overflow;
     std::vector<Delivered> held;
     while (held.empty() || held.back().status == DL_OK) held.push_back(next(loader));

@@ -160,7 +160,8 @@ TEST(Trace, GoesIntoARegularFileAlone) {
   std::filesystem::create_directory(directory);
   std::filesystem::create_symlink(fifo, link);
   const Loader loader = make_loader(counting_dataset(10), kJob);
-  for (const std::string& path : {fifo, directory, socket, link, std::string("/dev/full"), std::string("/dev/null")}) {
+  for (const std::string& path :
+       {fifo, directory, socket, link, std::string("/dev/full"), std::string("/dev/null")}) {
     Error error;
     EXPECT_EQ(dl_loader_trace_start(loader.get(), path.c_str(), nullptr, &error), DL_ERR_NOT_A_FILE) << path;
     EXPECT_NE(std::string(error.message).find("trace " + path), std::string::npos) << error.message;
@@ -172,7 +173,7 @@ TEST(Trace, GoesIntoARegularFileAlone) {
 TEST(Trace, NeverWritesOverOtherData) {
   const TempFolder folder;
   const std::string rows(160, 'r'), data = folder.path("rows.bin"), symbolic = folder.path("symbolic"),
-                    hard = folder.path("hard"), trace = folder.path("trace.json");
+                                    hard = folder.path("hard"), trace = folder.path("trace.json");
   std::ofstream(data, std::ios::binary) << rows;
   std::filesystem::create_symlink(data, symbolic);
   std::filesystem::create_hard_link(data, hard);

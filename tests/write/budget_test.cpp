@@ -98,8 +98,9 @@ TEST_F(Budgets, OfOrdersAndSlotsAreNamed) {
 TEST_F(Budgets, TheOptionsOfTooManySlotsAreNamed) {
   write_file(path("rows.bin"), std::string(1'000'000, 'r'));
   Error error;
-  const dl_status status = job("raw:" + path("rows.bin") + "?dtype=u8&shape=1", 64 << 20,
-                               {{"prefetch_depth", "1000000"}, {"num_workers", "1"}, {"batch_size", "1"}}, error);
+  const dl_status status =
+      job("raw:" + path("rows.bin") + "?dtype=u8&shape=1", 64 << 20,
+          {{"prefetch_depth", "1000000"}, {"num_workers", "1"}, {"batch_size", "1"}}, error);
   EXPECT_EQ(status, DL_ERR_OVER_BUDGET) << error.message;
   EXPECT_NE(std::string(error.message).find("prefetch_depth"), std::string::npos) << error.message;
 }

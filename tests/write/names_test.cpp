@@ -7,18 +7,9 @@ namespace {
 
 using FieldNames = Sets;
 
-const std::vector<std::string> kRefused = {"",
-                                           "a\nb",
-                                           "a\tb",
-                                           "\x01",
-                                           "bell\x07",
-                                           "\x1b[31mred",
-                                           "del\x7f",
-                                           "nul\x01",
-                                           "\xff\xfe",
-                                           "half\xc3",
-                                           "\xed\xa0\x80",
-                                           std::string(256, 'n')};
+const std::vector<std::string> kRefused = {"",         "a\nb",        "a\tb",         "\x01",
+                                           "bell\x07", "\x1b[31mred", "del\x7f",      "nul\x01",
+                                           "\xff\xfe", "half\xc3",    "\xed\xa0\x80", std::string(256, 'n')};
 const std::vector<std::string> kPlain = {"x",
                                          "with space",
                                          "a/b",
@@ -55,7 +46,8 @@ TEST_F(FieldNames, ThatAreNoTextAreRefusedByEveryFormat) {
       TestWriter writer(std::string(format) + ":" + path("set"), named);
       EXPECT_EQ(writer.made.status, DL_ERR_INVALID_ARGUMENT) << format << ": " << writer.made.error.message;
       const std::string message = writer.made.error.message;
-      EXPECT_NE(message.find("1 to 255 bytes of UTF-8 without control characters"), std::string::npos) << message;
+      EXPECT_NE(message.find("1 to 255 bytes of UTF-8 without control characters"), std::string::npos)
+          << message;
       EXPECT_FALSE(there("set.partial")) << format;
     }
   }
@@ -105,7 +97,8 @@ TEST_F(FieldNames, ThatAreThereTwiceAreRefused) {
 // A manifest that somebody edited: its sums overflow.
 TEST_F(FieldNames, OfAManifestWhoseSumsOverflowAreNotResumed) {
   const Columns columns = {dense("x", DL_DTYPE_I64, {}, counting<int64_t>(3))};
-  const std::string uri = "arrow:" + path("set") + "?shard_bytes=1", manifest = path("set.partial/dataline.manifest");
+  const std::string uri = "arrow:" + path("set") + "?shard_bytes=1",
+                    manifest = path("set.partial/dataline.manifest");
   {
     TestWriter writer(uri, columns);
     for (int64_t i = 0; i < 3; ++i) ASSERT_EQ(writer.append(columns, i, 1).status, DL_OK);
@@ -119,7 +112,8 @@ TEST_F(FieldNames, OfAManifestWhoseSumsOverflowAreNotResumed) {
   write_file(manifest, text);
   TestWriter writer(uri, columns);
   EXPECT_EQ(writer.made.status, DL_ERR_CORRUPT) << writer.made.error.message;
-  EXPECT_NE(std::string(writer.made.error.message).find(manifest + ": its shards add up to more"), std::string::npos)
+  EXPECT_NE(std::string(writer.made.error.message).find(manifest + ": its shards add up to more"),
+            std::string::npos)
       << writer.made.error.message;
 }
 

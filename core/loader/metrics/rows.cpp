@@ -36,7 +36,7 @@ constexpr CounterSpec kCounters[] = {
     DL_COUNTER(bad, "bad", kCounter, "samples", "Distinct bad samples seen."),
     DL_COUNTER(ledger.warned, "warned", kCounter, "samples", "Images delivered although the decoder warned."),
     DL_COUNTER(ledger.lease_copies, "lease_copies", kCounter, "batches",
-               "Batches delivered as a fresh allocation, beyond max_leases."),
+               "Batches delivered as a fresh allocation, beyond the slots for leases."),
     DL_COUNTER(worker_cpu_ns, "worker_cpu_ns", kCounter, kNs, "CPU time of worker threads."),
     DL_COUNTER(cache_read, "cache_read", kCounter, "samples", "Samples that were found in the cache."),
     DL_COUNTER(cache_made, "cache_made", kCounter, "samples",

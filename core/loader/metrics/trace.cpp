@@ -95,10 +95,9 @@ Status Trace::start(const TraceTarget& target) {
   }
   const int64_t now_ns = realtime_ns();
   offset_ns_ = now_ns - monotonic_ns();
-  std::string head =
-      concat(kHead, "\"otherData\":{\"producer\":\"dataline\",\"realtime_ns\":\"",
-             now_ns, "\",\"monotonic_ns\":\"", now_ns - offset_ns_, "\"},\"traceEvents\":[\n",
-             R"({"name":"process_name","ph":"M","pid":1,"tid":0,"args":{"name":"dataline"}})");
+  std::string head = concat(kHead, "\"otherData\":{\"producer\":\"dataline\",\"realtime_ns\":\"", now_ns,
+                            "\",\"monotonic_ns\":\"", now_ns - offset_ns_, "\"},\"traceEvents\":[\n",
+                            R"({"name":"process_name","ph":"M","pid":1,"tid":0,"args":{"name":"dataline"}})");
   const auto name_track = [&head](int64_t track, std::string_view name) {
     head += concat(",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":", track,
                    ",\"args\":{\"name\":\"", name, "\"}}");

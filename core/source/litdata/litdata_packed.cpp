@@ -107,7 +107,8 @@ class Unpacking {
       DL_ASSIGN_OR_RETURN(const int64_t bound, zstd_frames_bound(name(frame), compressed(frame)));
       const std::optional<int64_t> sum = checked_add(most, bound);
       if (!sum)
-        return wrong(Code::kTooLarge, frame.offset, concat("items 0 to ", i, " inflate to 2^63 bytes or more"));
+        return wrong(Code::kTooLarge, frame.offset,
+                     concat("items 0 to ", i, " inflate to 2^63 bytes or more"));
       most = *sum;
     }
     DL_RETURN_IF_ERROR(make_room(most));

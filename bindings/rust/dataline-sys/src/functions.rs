@@ -814,11 +814,13 @@ functions! {
 
     /// Writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event
     /// format, which Perfetto and speedscope open. Times are the time of day, in microseconds, from one look
-    /// at that clock: they never jump. path: overwritten; or NULL, and sink takes the text. At most 256 MiB;
-    /// then, or when the disk is full, the trace ends with a line in the log and the job goes on.
+    /// at that clock: they never jump. path: a new file, an empty one or an older trace, which is
+    /// overwritten; or NULL, and sink takes the text. At most 256 MiB; then, or when the disk is full, the
+    /// trace ends with a line in the log and the job goes on.
     ///
-    /// Errors: DL_ERR_INVALID_ARGUMENT (neither or both), DL_ERR_WRONG_STATE (a trace is being written),
-    /// DL_ERR_NOT_FOUND, DL_ERR_PERMISSION, DL_ERR_IO.
+    /// Errors: DL_ERR_INVALID_ARGUMENT (neither or both), DL_ERR_WRONG_STATE (a trace is being written; the
+    /// file holds other data), DL_ERR_NOT_A_FILE (a FIFO, a device, a directory), DL_ERR_NOT_FOUND,
+    /// DL_ERR_PERMISSION, DL_ERR_IO.
     ///
     /// Threading: any thread.
     ///
@@ -1066,7 +1068,8 @@ functions! {
     /// Loads a plug-in: a path, or a NAME without `/`, for which libdataline-NAME.so is looked for as the
     /// dynamic linker does. It stays loaded until the process ends. All that it adds is added, or nothing.
     ///
-    /// Errors: DL_ERR_NOT_FOUND (says why the linker refused), DL_ERR_UNSUPPORTED (no such entry point;
+    /// Errors: DL_ERR_NOT_FOUND (says why the linker refused), DL_ERR_NOT_A_FILE, DL_ERR_TRUNCATED (a library
+    /// that was cut is not loaded: it would end the process), DL_ERR_UNSUPPORTED (no such entry point;
     /// another ABI), what the plug-in returns.
     ///
     /// Unstable: may change, or go, in a minor release.

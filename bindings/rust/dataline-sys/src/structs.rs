@@ -45,11 +45,12 @@ handles! {
     /// numbers of one field, one after another, without where samples end). A shard ends with the append by
     /// which it has shard_bytes (256MiB). arrow and parquet take a codec: none (the default), lz4 or zstd. A
     /// set of parquet is read by the plug-in for Parquet. fields: those of one sample, as in dl_reader; read
-    /// during the call only. job: text that says what the set is made of; a PATH.partial with finished shards
-    /// of another job, other fields, another shard_bytes or codec is refused. So is one that no writer made:
-    /// a link, a file, a directory with files and without a manifest of a set; nothing in it is changed.
-    /// NULL: "". Threads: append, finish and the counts from any thread, also at once; an append is one
-    /// piece. Since 0.3.
+    /// during the call only. Names are 1 to 255 bytes of UTF-8 without control characters, so that every set
+    /// opens again. job: text that says what the set is made of; a PATH.partial with finished shards of
+    /// another job, other fields, another shard_bytes or codec is refused. So is one that no writer made: a
+    /// link, a file, a directory with files and without a manifest of a set; nothing in it is changed. NULL:
+    /// "". Threads: append, finish and the counts from any thread, also at once; an append is one piece.
+    /// Since 0.3.
     dl_writer
     /// a file, read where it is: for formats and storages of the host's
     dl_file
@@ -430,7 +431,7 @@ structs! {
         budget_bytes: i64,
         /// batches held by consumers now
         leases_held: i64,
-        /// batches delivered as a fresh allocation (lease_overflow=copy)
+        /// batches delivered as a fresh allocation, beyond the slots for leases
         lease_copies: i64,
         /// loaded and not yet delivered
         ready_batches: i64,
