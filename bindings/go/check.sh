@@ -72,6 +72,20 @@ else
   echo "left out: the static library, for there is no C compiler, no pkg-config or no libdataline.a with a dataline.pc"
 fi
 
+step "the quickstart, line by line"
+mkdir "$scratch/quickstart"
+cd "$scratch/quickstart"
+awk '/^```go$/ { file = "main.go"; next } /^```text$/ { text = 1; next } /^```$/ { if (file) print "saved"; file = text = ""; next }
+     file { print >file } text' "$root/docs/pages/quickstart/go.md" >lines
+mv main.go program
+while IFS= read -r line; do
+  case $line in
+    saved) mv program main.go ;;
+    *"go run ."*) CGO_ENABLED=0 go build . ;;
+    *) bash -c "${line//CHECKOUT/$root}" ;;
+  esac
+done <lines
+
 cd "$root/examples/go"
 step "example"
 export CGO_ENABLED=0

@@ -25,7 +25,7 @@ if ! command -v cargo >/dev/null; then
 fi
 export CARGO_TERM_COLOR=never
 if [[ -n ${DATALINE_LIB_DIR:-} ]]; then
-  # A shared library outside the system's folders is found at run time by this alone.
+  # For programs that are not started by cargo: a shared library outside the system's folders is found by this alone.
   export LD_LIBRARY_PATH="$DATALINE_LIB_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   # The layout test compares with the header of this checkout, wherever the library lies.
   export DATALINE_INCLUDE_DIR=${DATALINE_INCLUDE_DIR:-$root/capi}
@@ -76,7 +76,7 @@ style() {
   fi
 }
 
-# The library installed, and found by pkg-config: shared and static.
+# The library installed, and found by pkg-config: shared and static. `cargo test` finds a shared one when it starts a program, too.
 by_pkg_config() {
   local prefix built kind
   built=$(dirname "${DATALINE_LIB_DIR:-$root/build/release/lib}")
@@ -88,8 +88,8 @@ by_pkg_config() {
   prefix=$(mktemp -d)
   cmake --install "$built" --prefix "$prefix" >/dev/null
   for kind in 0 1; do
-    env -u DATALINE_LIB_DIR -u DATALINE_INCLUDE_DIR -u DATALINE_NO_PKG_CONFIG DATALINE_STATIC=$kind \
-      PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib" CARGO_TARGET_DIR="$prefix/target" \
+    env -u DATALINE_LIB_DIR -u DATALINE_INCLUDE_DIR -u DATALINE_NO_PKG_CONFIG -u LD_LIBRARY_PATH DATALINE_STATIC=$kind \
+      PKG_CONFIG_PATH="$prefix/lib/pkgconfig" CARGO_TARGET_DIR="$prefix/target" \
       cargo test --quiet --workspace --test batches --test layout
     grep -q "link-search=native=$prefix/lib" "$prefix"/target/debug/build/dataline-sys-*/output
   done

@@ -15,6 +15,10 @@ import threading
 from playwright.sync_api import sync_playwright
 
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+# Windows in which code on cards and tabs is shown whole, without a bar to scroll it.
+WHOLE = ({"width": 1200, "height": 900}, {"width": 1366, "height": 900}, {"width": 1600, "height": 900})
+CUT = """() => [...document.querySelectorAll('.sd-card pre, .sd-tab-content pre')]
+  .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent.trim().slice(0, 40))"""
 SHOWN = (
     "index",
     "quickstart/python",
@@ -109,6 +113,11 @@ def main():
                         / f"{name.removesuffix('.html').replace('/', '-')}-{viewport['width']}-{scheme}.png",
                         full_page=viewport is PHONE,
                     )
+        for viewport in WHOLE:
+            visit = Visit(browser, files, viewport, "light")
+            for name in pages:
+                cut = visit.open(files + name).evaluate(CUT)
+                wrong.extend(f"{name} ({viewport['width']} px): code is cut: {code}" for code in cut)
         check_search(Visit(browser, files, DESK, "light"), files, wrong, "from files")
         check_search(Visit(browser, address, DESK, "dark"), address, wrong, "from a server")
         browser.close()

@@ -28,7 +28,7 @@ cd /work
 apt-get install -y -qq --no-install-recommends cargo gcc libc6-dev >/dev/null
 tar -xzf /packages/library.tar.gz -C /opt
 library=$(echo /opt/dataline-*/lib)
-DATALINE_LIB_DIR=$library LD_LIBRARY_PATH=$library cargo run --quiet --offline
+DATALINE_LIB_DIR=$library cargo run --quiet --offline
 SCRIPT
   cat >"$at/work/vendored.sh" <<'SCRIPT'
 set -euo pipefail

@@ -270,7 +270,7 @@ constexpr Misfit kMisfits[] = {
      "random_resized_crop: size: expected a list, got 2 numbers: write random_resized_crop([4, 5])"},
     {"a:u8[8x8]HW", "random_resized_crop(4, 0.5, 1)", 24,
      "random_resized_crop: scale: expected a list, got 2 numbers: write random_resized_crop(4, [0.5, 1])"},
-    {"a:u8[8x8]HW", "reshape(4, 16)", 12,
+    {"a:u8[8x8]HW", "reshape(4, 16)", 9,
      "reshape: shape: expected a list, got 2 numbers: write reshape([4, 16])"},
     {"a:u8[8x8]HW", "rotate(-5, 5)", 12,
      "rotate: degrees: expected a list, got 2 numbers: write rotate([-5, 5])"},

@@ -75,6 +75,11 @@ fn find() -> Result<Found, String> {
 /// How to link, and, for the build scripts of crates that depend on this one, `DEP_DATALINE_LIB`, `DEP_DATALINE_KIND`
 /// (`static` or `dylib`) and `DEP_DATALINE_INCLUDE`.
 fn tell(found: &Found) {
+    if found.kind == Kind::Shared {
+        if let Some(folder) = native::for_cargo_run(found) {
+            println!("cargo:rustc-link-search=native={}", folder.display());
+        }
+    }
     for folder in &found.folders {
         println!("cargo:rustc-link-search=native={}", folder.display());
     }

@@ -38,6 +38,38 @@ pub fn in_folder(folder: &Path, wanted: Option<Kind>) -> Result<Found, String> {
     Ok(Found { kind, folders: vec![folder.to_owned()], others, include: include_near(folder) })
 }
 
+/// A folder of links to the shared library, below cargo's own. `cargo run` and `cargo test` let the dynamic linker search such
+/// folders, and no others: so these programs start without `LD_LIBRARY_PATH`, wherever the library is. A build script cannot
+/// set the rpath of programs that depend on its crate.
+pub fn for_cargo_run(found: &Found) -> Option<PathBuf> {
+    let links = PathBuf::from(env::var_os("OUT_DIR")?).join("library");
+    let folder = found.folders.iter().find(|folder| folder.join(SHARED).is_file())?;
+    let _ = fs::remove_dir_all(&links);
+    fs::create_dir_all(&links).ok()?;
+    for entry in fs::read_dir(folder).ok()?.flatten() {
+        let name = entry.file_name();
+        if is_shared(&name.to_string_lossy()) {
+            link(&fs::canonicalize(entry.path()).ok()?, &links.join(&name)).ok()?;
+        }
+    }
+    Some(links)
+}
+
+/// `libdataline.so`, `libdataline.so.2` and the like; not its plug-ins.
+fn is_shared(name: &str) -> bool {
+    name.starts_with("libdataline.so") || (name.starts_with("libdataline.") && name.ends_with(".dylib"))
+}
+
+#[cfg(unix)]
+fn link(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(from, to)
+}
+
+#[cfg(not(unix))]
+fn link(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::copy(from, to).map(drop)
+}
+
 /// In the system's folders, for machines without pkg-config; only where the header beside it is of this version.
 pub fn in_system(wanted: Option<Kind>) -> Option<Found> {
     if env::var_os("HOST") != env::var_os("TARGET") {

@@ -331,11 +331,6 @@ TEST(TarBadFiles, TypesExtensionsAndStrangers) {
            tar_member("a.x", "") + tar_member("b.y", "") + tar_end(),
            Code::kMismatch,
            {"more than half", "fields=x reads one of them", "bad samples"}},
-          {"members that are not adjacent",
-           tar_member("a.txt", "") + tar_member("b.txt", "") + tar_member("a.cls", "") +
-               tar_member("b.cls", "") + tar_end(),
-           Code::kMismatch,
-           {"the members of the sample 'a' are not adjacent", "tar --sort=name"}},
           {"gzip",
            gzip_stored(kGood),
            Code::kUnsupported,

@@ -149,6 +149,21 @@ TEST_F(TarTest, FieldsOfHalfOfTheSamplesOrFewerArePassedOver) {
   EXPECT_EQ(rows.errors.at(0).sample_index(), 0);
 }
 
+TEST_F(TarTest, MembersOfASampleThatAreNotAdjacentAreSaidToBeSo) {
+  const std::string apart = tar_member("a.txt", "A") + tar_member("b.txt", "B") + tar_member("a.cls", "1") +
+                            tar_member("b.cls", "2") + tar_end();
+  expect_error(open(apart), Code::kMismatch,
+               {"a.tar: the members of the sample 'a' are not adjacent", "tar --sort=name"});
+  EXPECT_THAT(open(apart).status().message(), testing::Not(HasSubstr("fields=")));
+  SourceRef source = must_open(apart, {.fields = {"txt"}});
+  EXPECT_THAT(
+      fetch_all(*source).errors.at(2).message(),
+      HasSubstr("no member for the field 'txt'; if the archive has one elsewhere: a sample's members must "
+                "be adjacent (tar --sort=name)"));
+  expect_error(open(tar_member("a.x", "") + tar_member("b.y", "") + tar_end()), Code::kMismatch,
+               {"more than half of its 2 samples", "fields=x reads one of them", "bad samples (on_error)"});
+}
+
 TEST_F(TarTest, WantedFieldsAreNamedInOrder) {
   const std::string archive = two_samples();
   EXPECT_THAT(names_of(*must_open(archive, {.fields = {"key", "json", "label"}})),
