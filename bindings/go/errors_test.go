@@ -93,6 +93,19 @@ func TestABoolIsNoNumberAndNoText(t *testing.T) {
 	}
 }
 
+func TestATransformThatIsNoTextSaysWhereGoCodeGoes(t *testing.T) {
+	for words, value := range map[string]any{
+		"Extensions.AddOperator":                 func(row []float32) {},
+		"flatten cast(f32); write one text":      []string{"flatten", "cast(f32)"},
+		"expected text, got []int of 1 2; write": []int{1, 2},
+	} {
+		_, err := dataline.NewLoader(numbers(t, 4), dataline.With{"transform": value})
+		if details := wants(t, err, dataline.ErrBadOption); !strings.Contains(details.Message, words) {
+			t.Error(details.Message)
+		}
+	}
+}
+
 func TestPartsThatDoNotFitAreAMismatch(t *testing.T) {
 	four, five := numbers(t, 4), numbers(t, 5)
 	_, err := dataline.Zip(dataline.Named{Name: "a", Dataset: four}, dataline.Named{Name: "b", Dataset: five})

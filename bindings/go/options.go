@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/dataline/dataline/bindings/go/internal/abi"
@@ -111,6 +112,12 @@ func optionText(key string, value any) (string, error) {
 		return named.String(), nil
 	}
 	switch kind := reflect.ValueOf(value).Kind(); {
+	case takesText(key) && kind == reflect.Func:
+		return "", localError(ErrBadOption, "option %s: expected text, got %T, which is Go code: transform takes text that names operators, "+
+			"as in \"decode, resize(256)\"; Go code goes into the reader that makes the samples, or into an operator of Extensions.AddOperator", key, value)
+	case takesText(key) && kind == reflect.Slice:
+		items := strings.Trim(fmt.Sprint(value), "[]")
+		return "", localError(ErrBadOption, "option %s: expected text, got %T of %s; write one text, with commas between", key, value, items)
 	case kind == reflect.String:
 		return fmt.Sprint(value), nil
 	case kind == reflect.Bool, reflect.Int <= kind && kind <= reflect.Float64:

@@ -9,13 +9,20 @@ option_text(value) = throw(DatalineError(ERR_BAD_OPTION, "expected text, a numbe
 function set_option(options::Handle, key::Symbol, value)
     key === :cancel_token && return set_token(options, value)
     key === :extensions && return set_extensions(options, value)
-    value isa AbstractVector && return set_array(options, key, value)
     if option_type(key) == DL_OPTION_TEXT && !(value isa Union{AbstractString,Symbol}) # cache = true is no directory
-        throw(DatalineError(ERR_BAD_OPTION, "option $key: expected text, got $(shown(value))"))
+        throw(DatalineError(ERR_BAD_OPTION, "option $key: expected text, got $(shown(value))$(instead_of_text(value))"))
     end
+    value isa AbstractVector && return set_array(options, key, value)
     written = option_text(value)
     return check(error -> dl_options_set(options, string(key), written, error))
 end
+
+instead_of_text(::Any) = ""
+instead_of_text(items::Union{AbstractVector{<:AbstractString},Tuple{Vararg{AbstractString}}}) = "; write one text, \"$(join(items, ", "))\""
+instead_of_text(items::Union{AbstractVector{<:Integer},Tuple{Vararg{Integer}}}) = "; write one text, \"$(join(items, ","))\""
+instead_of_text(::Function) =
+    ", which is Julia code: transform takes text that names operators, as in \"decode, resize(256)\". Julia code goes into the " *
+    "reader that makes the samples, or into an operator of add_operator!"
 
 set_token(options::Handle, token::CancelToken) =
     GC.@preserve token check(error -> dl_options_set_cancel_token(options, token.handle, error))

@@ -52,6 +52,7 @@ function Writer(uri::AbstractString, fields::Vector{Field}; job::AbstractString 
     return Writer(out[], [field.name for field in fields])
 end
 
+Writer(uri::AbstractString, field::Field; more...) = Writer(uri, [field]; more...)
 Writer(uri::AbstractString, fields::NamedTuple; more...) =
     Writer(uri, Field[reader_field(name, given) for (name, given) in pairs(fields)]; more...)
 

@@ -81,6 +81,12 @@ end
 
         @test code_of(() -> Loader(dataset; wrong...)) == Dataline.ERR_BAD_OPTION
     end
+    for (wrong, words) in ((identity, "operator of add_operator!"), (["flatten", "cast(f32)"], "write one text, \"flatten, cast(f32)\""),
+        (("flatten",), "write one text, \"flatten\""))
+
+        @test occursin(words, thrown(() -> Loader(dataset; transform = wrong)).message)
+    end
+    @test occursin("write one text, \"2,4\"", thrown(() -> Loader(dataset; bucket_edges = [2, 4])).message)
     @test thrown(() -> Dataline.next!(Loader(dataset); timeout = NaN)) isa ArgumentError
     @test Dataline.next!(Loader(dataset); timeout = 1e300) isa Dataline.Batch
 end
