@@ -69,7 +69,7 @@ class FrameRow {
       const FrameWork& work = plan_.works[i];
       enter(static_cast<int32_t>(i));
       if (!work.stage.apply) {
-        DL_ASSIGN_OR_RETURN(const View view, compose_view(work.views));
+        DL_ASSIGN_OR_RETURN(const View view, view_before_border(i));
         if (i + 1 == plan_.works.size()) return deliver(&view, to, room);
         DL_RETURN_IF_ERROR(into_memory(i, view));
         continue;
@@ -131,7 +131,31 @@ class FrameRow {
     return view;
   }
 
+  // The view of a work. Where steps follow a border, what is before them goes into memory, and the view is that of the rest.
+  Result<View> view_before_border(size_t work) {
+    std::vector<ViewStep> rest;
+    const std::vector<ViewStep>* steps = &plan_.works[work].views;
+    for (;;) {
+      DL_ASSIGN_OR_RETURN(const View view, compose_view(*steps));
+      if (view.steps == steps->size()) return view;
+      DL_RETURN_IF_ERROR(into_memory(work, view));
+      rest = std::vector<ViewStep>(steps->begin() + static_cast<std::ptrdiff_t>(view.steps), steps->end());
+      steps = &rest;
+    }
+  }
+
   Status resample(size_t resampler, const View& view, LineSink& sink) {
+    if (!view.border.any()) return resample_inside(resampler, view, sink);
+    const int64_t pixel = frame_.channels * frame_.element_bytes;
+    BorderSink inside(sink, view.border.top, view.border.left * pixel, view.out_width * pixel,
+                      view.full_width() * pixel);
+    inside.clear(0, view.border.top);
+    DL_RETURN_IF_ERROR(resample_inside(resampler, view, inside));
+    inside.clear(view.border.top + view.out_height, view.border.bottom);
+    return Status::ok();
+  }
+
+  Status resample_inside(size_t resampler, const View& view, LineSink& sink) {
     Resampler& worker = *state_.resamplers[resampler];
     const Resampler::Need need = worker.need(view);
     if (frame_.pixels == nullptr) {
@@ -155,8 +179,8 @@ class FrameRow {
   // Replaces the frame by the view's result, and releases the memory used on the way.
   Status into_memory(size_t resampler, const View& view) {
     Frame made = frame_;
-    made.height = view.out_height;
-    made.width = view.out_width;
+    made.height = view.full_height();
+    made.width = view.full_width();
     DL_RETURN_IF_ERROR(state_.scratch.take_pixels(made));
     const int64_t mark = state_.scratch.mark();
     FrameSink sink(made);
@@ -181,8 +205,8 @@ class FrameRow {
   Result<int64_t> deliver(const View* view, std::byte* to, int64_t room) {
     Frame out = frame_;
     if (view != nullptr) {
-      out.height = view->out_height;
-      out.width = view->out_width;
+      out.height = view->full_height();
+      out.width = view->full_width();
     }
     const int64_t bytes = out.height * out.width * out.channels * pass_.tail_.element_bytes();
     if (bytes > room)
@@ -240,7 +264,10 @@ int64_t FramePass::state_bytes() const {
   int64_t total = kLinesBytes + pixel_bytes(shape, plan_.element_bytes);
   for (const FrameWork& work : plan_.works) {
     int64_t max = pixel_bytes(shape, plan_.element_bytes);
-    for (const ViewStep& step : work.views) shape = step.shape(shape);
+    for (const ViewStep& step : work.views) {
+      shape = step.shape(shape);
+      max = std::max(max, pixel_bytes(shape, plan_.element_bytes));
+    }
     shape = work.stage.shape(shape);
     if (!shape.fixed()) return plan_.max_bytes;
     max = std::max(max, pixel_bytes(shape, plan_.element_bytes));

@@ -136,12 +136,31 @@ Status add_bucket_crop(const Arguments& arguments, Plan& plan, const PaddingArgu
 Status add_center_crop(const Arguments& arguments, Plan& plan) {
   DL_ASSIGN_OR_RETURN(const std::optional<ViewStep> to_bucket,
                       bucket_step(arguments, 0, ViewStep::Kind::kCenterCrop, plan));
-  if (to_bucket) return add_bucket_crop(arguments, plan, nullptr, *to_bucket);
+  if (to_bucket) {
+    ViewStep crop = *to_bucket;
+    crop.pads = plan.keeps_zero();
+    return add_bucket_crop(arguments, plan, nullptr, crop);
+  }
   DL_ASSIGN_OR_RETURN(const ImageShape image, want_frame_or_image(arguments, plan));
   DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, 0));
-  DL_RETURN_IF_ERROR(want_inside(arguments, size, image, {}, "the image"));
-  plan.add_geometry({{.kind = ViewStep::Kind::kCenterCrop, .height = size.height, .width = size.width}},
-                    image, {});
+  GeometryStep crop{{.kind = ViewStep::Kind::kCenterCrop, .height = size.height, .width = size.width}};
+  const bool varies = image.height == FrameShape::kVaries || image.width == FrameShape::kVaries;
+  const bool inside = !varies && size.height <= image.height && size.width <= image.width;
+  crop.pads = plan.in_frame() && plan.keeps_zero();
+  if (inside || (plan.in_frame() && (varies || crop.pads))) {
+    plan.add_geometry(crop, image, {});
+    return Status::ok();
+  }
+  // torchvision's _center_crop_compute_padding: zeros, of the field as it is here.
+  const int64_t rows = std::max<int64_t>(0, size.height - image.height);
+  const int64_t columns = std::max<int64_t>(0, size.width - image.width);
+  crop.pad_top = rows / 2, crop.pad_bottom = (rows + 1) / 2;
+  crop.pad_left = columns / 2, crop.pad_right = (columns + 1) / 2;
+  DL_ASSIGN_OR_RETURN(const ImageShape stored, want_image(arguments, plan));
+  DL_RETURN_IF_ERROR(want_countable(arguments, {size.height, size.width, stored.channels}));
+  plan.add_geometry(
+      crop, stored,
+      std::vector<std::byte>(static_cast<size_t>(stored.channels * dtype_bytes(plan.field().dtype))));
   return Status::ok();
 }
 
@@ -216,11 +235,11 @@ FrameStage make_pad(const Padding& padding) {
   return {false, apply, shape};
 }
 
-const Operator center_crop_operator = {
-    {"center_crop", kCenterCropArguments,
-     "The middle of the image: size, [height, width], or the bucket's shape.",
-     "torchvision.transforms.v2.CenterCrop", "0.1"},
-    add_center_crop};
+const Operator center_crop_operator = {{"center_crop", kCenterCropArguments,
+                                        "The middle of the image: size, [height, width], or the bucket's "
+                                        "shape. Zeros around an image that is smaller.",
+                                        "torchvision.transforms.v2.CenterCrop", "0.1"},
+                                       add_center_crop};
 const Operator random_crop_operator = {
     {"random_crop", kRandomCropArguments,
      "Pads the image on all sides, then takes size (or [height, width], or the bucket's shape) anywhere in "

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "core/base/status.h"
 #include "core/transform/pixels/frame.h"
@@ -68,6 +69,36 @@ class FrameSink : public LineSink {
  private:
   std::byte* pixels_;
   int64_t line_bytes_;
+};
+
+// Writes lines into the middle of a larger image, with zeros around them.
+class BorderSink : public LineSink {
+ public:
+  // `sink` receives lines of `line_bytes`; the middle is `bytes` wide and begins at `top`
+  // and, in each line, `left`.
+  BorderSink(LineSink& sink, int64_t top, int64_t left, int64_t bytes, int64_t line_bytes)
+      : sink_(sink), top_(top), left_(left), bytes_(bytes), line_bytes_(line_bytes) {}
+  // Lines [first, first + count) of the larger image.
+  void clear(int64_t first, int64_t count) {
+    for (int64_t y = first; y < first + count; ++y) {
+      std::memset(sink_.line(y), 0, static_cast<size_t>(line_bytes_));
+      sink_.done(y);
+    }
+  }
+  std::byte* line(int64_t y) override {
+    line_ = sink_.line(top_ + y);
+    return line_ + left_;
+  }
+  void done(int64_t y) override {
+    std::memset(line_, 0, static_cast<size_t>(left_));
+    std::memset(line_ + left_ + bytes_, 0, static_cast<size_t>(line_bytes_ - left_ - bytes_));
+    sink_.done(top_ + y);
+  }
+
+ private:
+  LineSink& sink_;
+  const int64_t top_, left_, bytes_, line_bytes_;
+  std::byte* line_ = nullptr;
 };
 
 }  // namespace dataline

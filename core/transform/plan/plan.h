@@ -55,6 +55,8 @@ class Plan {
   bool in_frame() const { return draft_.frame.has_value() && !draft_.shape_lost; }
   // The same, with pixels as decoded or stored: no casts or affine maps since.
   bool in_pixels() const { return in_frame() && draft_.steps.empty(); }
+  // What is 0 in the pixels of the frame is 0 in the field: padding may be added to either.
+  bool keeps_zero() const;
   bool decoded() const { return decoded_; }
   bool upright() const { return upright_; }  // decoded as its Exif orientation says
   // Of the field's first record. kUnsupported where the caller has no access to it.

@@ -1,5 +1,6 @@
 // The part of a plan that works on frames.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include "core/transform/plan/plan.h"
@@ -74,6 +75,12 @@ void Plan::begin_frame() {
     end_draft();
   }
   draft_.frame = std::move(frame);
+}
+
+bool Plan::keeps_zero() const {
+  return std::all_of(draft_.steps.begin(), draft_.steps.end(), [](const ElementStep& step) {
+    return std::all_of(step.b.begin(), step.b.end(), [](float b) { return b == 0; });
+  });
 }
 
 // The frame that an operator on pixels joins. `before_elements`: crops and flips may move before preceding element steps,

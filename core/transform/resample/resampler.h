@@ -36,6 +36,8 @@ struct ViewStep {
   // height and width are those of the batch's bucket. kResize then keeps the aspect ratio: the image is scaled until it covers
   // them, and its middle is taken.
   bool to_bucket = false;
+  bool pads =
+      false;  // kCenterCrop: an image that is smaller gets a border of zeros; else that is an error of the record
 
   bool draws() const;
   bool scales() const { return kind == Kind::kResize || kind == Kind::kRandomResizedCrop; }
@@ -44,6 +46,13 @@ struct ViewStep {
 
 // Whether `next` can join the view of `steps`: a view has at most one scaling.
 bool joins(const std::vector<ViewStep>& steps, const ViewStep& next);
+
+// Lines and columns of zeros around an image.
+struct Border {
+  int64_t top = 0, left = 0, bottom = 0, right = 0;
+
+  bool any() const { return top > 0 || left > 0 || bottom > 0 || right > 0; }
+};
 
 // The composed steps for one image.
 struct View {
@@ -54,8 +63,12 @@ struct View {
   bool flip_x = false, flip_y = false;  // applied last
   Filter filter = Filter::kBilinear;
   bool antialias = true;
+  Border border;     // around the result, after the flips; a Resampler does not write it
+  size_t steps = 0;  // that are composed: not those behind a border, except flips
 
   bool scales() const { return scaled_height != height || scaled_width != width; }
+  int64_t full_height() const { return border.top + out_height + border.bottom; }
+  int64_t full_width() const { return border.left + out_width + border.right; }
 };
 
 // kOutOfRange (for this row): a crop larger than the image, with both sizes. key, slot: as in Draws. `bucket`: of the batch,

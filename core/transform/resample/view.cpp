@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/portable_math.h"
 
@@ -77,6 +78,13 @@ ImageRegion middle_box(int64_t height, int64_t width, Extent in) {
           round_even(static_cast<double>(in.width - width) / 2), height, width};
 }
 
+// torchvision's _center_crop_compute_padding, by axis: what of a size is missing, rounded down before the image.
+void add_border(View& view, const ViewStep& step, Extent in) {
+  const int64_t rows = std::max<int64_t>(0, step.height - in.height);
+  const int64_t columns = std::max<int64_t>(0, step.width - in.width);
+  view.border = {rows / 2, columns / 2, (rows + 1) / 2, (columns + 1) / 2};
+}
+
 // The rectangle that a step crops from an image of size `in`.
 ImageRegion box_of(const ViewStep& step, Extent in, const Draws& draws) {
   switch (step.kind) {
@@ -100,10 +108,13 @@ bool fits(const ViewStep& step, Extent in) {
 
 Status too_small(const ViewStep& step, Extent in) {
   const bool placed = step.kind == ViewStep::Kind::kCrop && (step.top != 0 || step.left != 0);
-  return error(Code::kOutOfRange, "expected an image of at least ", step.top + step.height, "x",
-               step.left + step.width,
-               placed ? " for a crop that ends there, got " : " for a crop of that size, got ", in.height,
-               "x", in.width, ": resize before the crop");
+  return error(
+      Code::kOutOfRange, "expected an image of at least ", step.top + step.height, "x",
+      step.left + step.width, placed ? " for a crop that ends there, got " : " for a crop of that size, got ",
+      in.height, "x", in.width,
+      step.kind == ViewStep::Kind::kCenterCrop
+          ? ": write center_crop before the operators on values (normalize, ...), where it pads with zeros"
+          : ": resize before the crop");
 }
 
 // Crops the view to `box`, in coordinates of the image so far (after flips).
@@ -173,6 +184,8 @@ Result<View> compose(const std::vector<ViewStep>& steps, int64_t height, int64_t
   settle(view);
   bool scaled = false;
   for (ViewStep step : steps) {
+    if (view.border.any() && !flips(step)) break;
+    ++view.steps;
     if (step.to_bucket) {
       step.height = bucket.height;
       step.width = bucket.width;
@@ -181,8 +194,18 @@ Result<View> compose(const std::vector<ViewStep>& steps, int64_t height, int64_t
     const Extent in{view.out_height, view.out_width};
     if (flips(step)) {
       bool& flip = step.kind == ViewStep::Kind::kFlipX ? view.flip_x : view.flip_y;
-      if (draws.unit(0) < step.probability) flip = !flip;
+      if (draws.unit(0) >= step.probability) continue;
+      flip = !flip;
+      if (step.kind == ViewStep::Kind::kFlipX)
+        std::swap(view.border.left, view.border.right);
+      else
+        std::swap(view.border.top, view.border.bottom);
       continue;
+    }
+    if (step.kind == ViewStep::Kind::kCenterCrop && step.pads) {
+      add_border(view, step, in);
+      step.height = std::min(step.height, in.height);
+      step.width = std::min(step.width, in.width);
     }
     if (step.kind != ViewStep::Kind::kResize) {
       if (!fits(step, in)) return too_small(step, in);

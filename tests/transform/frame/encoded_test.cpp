@@ -100,13 +100,51 @@ TEST(EncodedFrames, FailAloneAndTheNextRowIsRight) {
 
 TEST(EncodedFrames, TooSmallForACropIsAnErrorOfTheRow) {
   const Rows rows = {jpeg_row(20, 40), jpeg_row(40, 40)};
-  for (const char* text : {"decode, center_crop(24)", "decode, random_crop(24)",
-                           "decode, normalize(imagenet), center_crop(24)"}) {
+  for (const char* text : {"decode, random_crop(24)", "decode, normalize(imagenet), center_crop(24)"}) {
     const RunResult result = run_transform(text, encoded_field(), rows, with_room(-1));
     ASSERT_EQ(result.errors.size(), 1u) << text;
     EXPECT_EQ(result.errors[0].status.code(), Code::kOutOfRange);
     EXPECT_NE(message_of(result, 0).find("24x24"), std::string::npos) << message_of(result, 0);
     EXPECT_NE(message_of(result, 0).find("20x40"), std::string::npos) << message_of(result, 0);
+  }
+}
+
+// torchvision's rule, in each place of a list: before and behind flips, further crops and a resize, and in layouts.
+TEST(EncodedFrames, CenterCropsPadImagesThatAreSmaller) {
+  const Rows rows = {jpeg_row(20, 40), jpeg_row(40, 20), jpeg_row(24, 25), jpeg_row(7, 9)};
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Tensor in = twin_decode(rows[i], {});
+    const auto result = [&](const char* text) {
+      const RunResult run = run_transform(text, encoded_field(), {rows[i]}, with_room(-1));
+      EXPECT_TRUE(run.errors.empty()) << text;
+      return run.rows[0];
+    };
+    const Tensor cropped = twin_center_crop(in, 24, 25);
+    const auto bytes = [](const Tensor& tensor) {
+      return std::vector<std::byte>(tensor.bytes.begin(), tensor.bytes.end());
+    };
+    EXPECT_EQ(result("decode, center_crop(24x25)"), bytes(cropped)) << i;
+    EXPECT_EQ(result("decode, center_crop(24x25), chw"), bytes(twin_chw(cropped))) << i;
+    EXPECT_EQ(result("decode, center_crop(24x25), hflip(1), vflip(1)"),
+              bytes(twin_vflip(twin_hflip(cropped, 1, {}), 1, {})))
+        << i;
+    EXPECT_EQ(result("decode, hflip(1), center_crop(24x25)"),
+              bytes(twin_center_crop(twin_hflip(in, 1, {}), 24, 25)))
+        << i;
+    EXPECT_EQ(result("decode, center_crop(24x25), center_crop(11x30)"),
+              bytes(twin_center_crop(cropped, 11, 30)))
+        << i;
+    EXPECT_EQ(result("decode, center_crop(24x25), resize(12x9)"),
+              bytes(twin_resize(cropped, 12, 9, Filter::kBilinear)))
+        << i;
+    EXPECT_EQ(result("decode, resize(12x9), center_crop(24x5)"),
+              bytes(twin_center_crop(twin_resize(in, 12, 9, Filter::kBilinear), 24, 5)))
+        << i;
+    EXPECT_EQ(result("decode, cast(f32), scale(0.5), center_crop(24x25)"),
+              result("decode, center_crop(24x25), cast(f32), scale(0.5)"))
+        << i;
+    EXPECT_EQ(result("decode, resize(12x9), normalize(imagenet), center_crop(24x5)").at(0), std::byte{0})
+        << i;
   }
 }
 

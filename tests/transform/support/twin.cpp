@@ -339,13 +339,24 @@ Tensor twin_random_crop(const Tensor& in, int64_t height, int64_t width, std::ar
   });
 }
 
+// torchvision v2 center_crop_image: the image is padded with zeros to the size, what is odd behind it, then cropped.
 Tensor twin_center_crop(const Tensor& in, int64_t height, int64_t width) {
   const Image image = image_of(in);
+  const int64_t rows = std::max<int64_t>(0, height - image.height);
+  const int64_t columns = std::max<int64_t>(0, width - image.width);
+  const int64_t padded_height = image.height + rows, padded_width = image.width + columns;
   // Python's round(): halves go to the even neighbour, as nearbyint does in the default mode.
-  const auto y0 = static_cast<int64_t>(std::nearbyint(static_cast<double>(image.height - height) / 2.0));
-  const auto x0 = static_cast<int64_t>(std::nearbyint(static_cast<double>(image.width - width) / 2.0));
+  const auto y0 =
+      static_cast<int64_t>(std::nearbyint(static_cast<double>(padded_height - height) / 2.0)) - rows / 2;
+  const auto x0 =
+      static_cast<int64_t>(std::nearbyint(static_cast<double>(padded_width - width) / 2.0)) - columns / 2;
   return resized(in, height, width, [&](int64_t y, int64_t x, int64_t c, std::byte* to) {
-    std::memcpy(to, in.at(image.element(y + y0, x + x0, c)), static_cast<size_t>(dtype_bytes(in.dtype)));
+    const int64_t sy = y + y0, sx = x + x0;
+    const auto bytes = static_cast<size_t>(dtype_bytes(in.dtype));
+    if (sy >= 0 && sy < image.height && sx >= 0 && sx < image.width)
+      std::memcpy(to, in.at(image.element(sy, sx, c)), bytes);
+    else
+      std::memset(to, 0, bytes);
   });
 }
 
