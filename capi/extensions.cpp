@@ -42,7 +42,7 @@ Status CallbackError::status(dl_status code, std::string_view what, bool cancell
   if (code == DL_OK) return Status::ok();
   const bool known = (code == DL_CANCELLED && cancelled) ||
                      (code < 0 && code_name(static_cast<Code>(code)) != "DL_ERR_UNKNOWN");
-  std::string text(error_.message, strnlen(error_.message, sizeof error_.message));
+  std::string text(without_cut_character({error_.message, strnlen(error_.message, sizeof error_.message)}));
   if (code > 0 && !known) {
     text = concat(what, " returned ", soft_name(code), " (", code, ")",
                   code == DL_CANCELLED ? ", but nothing was cancelled" : ", expected DL_OK or an error",

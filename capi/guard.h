@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "capi/dataline.h"
+#include "core/base/message_text.h"
 #include "core/base/over_budget.h"
 #include "core/base/status.h"
 
@@ -27,39 +28,15 @@ Status copy_struct(const T& from, T* out) {
   return Status::ok();
 }
 
-// Bytes of the first character of `text`; 0 when it is a control character or not UTF-8.
-inline size_t character_bytes(std::string_view text) noexcept {
-  const auto byte = [text](size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return lead >= 0x20 && lead != 0x7F ? 1 : 0;
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  for (size_t at = 1; at < length; ++at) {
-    if ((byte(at) & 0xC0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, code points above U+10FFFF, and the C1 controls, which terminals interpret.
-  const unsigned second = byte(1);
-  const bool refused = (lead == 0xC2 && second < 0xA0) || (lead == 0xE0 && second < 0xA0) ||
-                       (lead == 0xED && second >= 0xA0) || (lead == 0xF0 && second < 0x90) ||
-                       (lead == 0xF4 && second >= 0x90);
-  return refused ? 0 : length;
-}
-
 // Copies a message into `room` bytes including the NUL, truncated at a character boundary. Messages quote paths, options
-// and file contents verbatim, so everything that is not printable UTF-8 becomes '?': a message stays on one line and
-// carries no terminal escapes.
+// and file contents verbatim; message_text.h states how they are shown.
 inline void copy_message(std::string_view message, char* out, size_t room) noexcept {
   char* const end = out + room - 1;
   while (!message.empty()) {
-    const size_t length = character_bytes(message);
-    if (out + std::max<size_t>(length, 1) > end) break;
-    if (length == 0) {
-      *out++ = '?';
-    } else {
-      std::memcpy(out, message.data(), length);
-      out += length;
-    }
-    message.remove_prefix(std::max<size_t>(length, 1));
+    const MessageCharacter next = take_message_character(message);
+    if (next.count > static_cast<size_t>(end - out)) break;
+    std::memcpy(out, next.bytes, next.count);
+    out += next.count;
   }
   *out = '\0';
 }

@@ -12,6 +12,7 @@
 
 #include "bindings/cli/failure.h"
 #include "bindings/cli/system.h"
+#include "bindings/cli/text.h"
 
 namespace dataline::cli {
 namespace {
@@ -180,7 +181,7 @@ std::vector<T> parse_text(const std::string& path, std::string_view text, const 
       T value{};
       if (!convert(text.substr(at, end - at), &value)) {
         fail(path, "line " + std::to_string(line) + ": " + expected + " expected, got '" +
-                       std::string(text.substr(at, std::min<size_t>(end - at, 40))) + "'");
+                       std::string(start_of(text.substr(at, end - at), 40)) + "'");
       }
       values.push_back(value);
       at = end;

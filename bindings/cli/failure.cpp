@@ -65,10 +65,13 @@ std::string marked(const std::string& text, size_t column) {
 
   std::string line = begin > 0 ? "  ..." : "  ";
   std::string under(line.size(), ' ');
-  for (size_t at = begin; at < end; ++at) {
-    const char c = text[at];
-    line += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
-    if (at < mark && !is_continuation(c)) under += ' ';
+  for (size_t at = begin; at < end;) {
+    const size_t bytes = std::max<size_t>(1, utf8_bytes(std::string_view(text).substr(at, end - at)));
+    const std::string_view character = std::string_view(text).substr(at, bytes);
+    const std::string shown = message_text(character);
+    line += shown;
+    if (at < mark) under.append(shown == character ? 1 : shown.size(), ' ');
+    at += bytes;
   }
   if (end < text.size()) line += "...";
   return line + "\n" + under + "^\n";
@@ -165,7 +168,7 @@ dl_status check(dl_status status, const dl_error& error, const Written& written)
 
 std::string report(const Failure& failure) {
   if (messages().json) return report_json(failure);
-  std::string out = "dataline: " + without_controls(failure.message) + "\n";
+  std::string out = "dataline: " + message_text(failure.message) + "\n";
   if (failure.column > 0 && !failure.text.empty()) {
     out += marked(failure.text, static_cast<size_t>(failure.column));
   }

@@ -71,7 +71,7 @@ std::string live_text(const LiveLine& line, size_t columns, bool utf8) {
   if (line.waited_share) items.push_back("waited " + fixed(100 * *line.waited_share, 1) + " %");
   if (line.bytes_per_s) items.push_back(bytes_text(*line.bytes_per_s) + "/s");
 
-  std::string head = without_controls(line.position);
+  std::string head = message_text(line.position);
   const double done = std::clamp(line.done.value_or(0), 0.0, 1.0);
   if (line.done) {
     const std::string percent = fixed(std::floor(100 * done), 0);
@@ -86,7 +86,7 @@ std::string live_text(const LiveLine& line, size_t columns, bool utf8) {
     head += "|" + bar(done, std::min(room - 2, kMostBarCells), utf8) + "|";
     return head + tail;
   }
-  return (head + tail).substr(0, columns);
+  return std::string(cut_to_columns(head + tail, columns));
 }
 
 }  // namespace dataline::cli

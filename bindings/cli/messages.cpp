@@ -17,7 +17,7 @@ Messages& messages() {
 }
 
 std::string message_line(std::string_view text) {
-  if (!messages().json) return "dataline: " + without_controls(text) + "\n";
+  if (!messages().json) return "dataline: " + message_text(text) + "\n";
   Json json;
   json.begin_object().key("message").value(text);
   return json.end_object().text() + "\n";

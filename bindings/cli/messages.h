@@ -21,7 +21,7 @@ Messages& messages();
 // Written before what else comes to a terminal where a progress line stands.
 inline constexpr std::string_view kClearLine = "\r\x1b[K";
 
-// The line of a message that is no error: "dataline: TEXT", or {"message": TEXT}. Control characters become spaces.
+// The line of a message that is no error: "dataline: TEXT", or {"message": TEXT}. message_text() in text.h escapes it.
 std::string message_line(std::string_view text);
 
 // To standard error as it is. A text that cannot be written is lost: nobody is left to be told.

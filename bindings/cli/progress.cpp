@@ -26,19 +26,6 @@ bool can_rewrite_a_line() {
   return terminal == nullptr || std::string_view(terminal) != "dumb";
 }
 
-// The start of a text, whole characters that need at most so many columns. Those of Asian scripts take two; what is not known
-// to take one is counted as two.
-std::string_view cut(std::string_view text, size_t columns) {
-  size_t end = 0;
-  for (size_t used = 0; end < text.size();) {
-    const size_t bytes = std::max<size_t>(1, utf8_bytes(text.substr(end)));
-    used += bytes >= 3 ? 2 : 1;
-    if (used > columns) break;
-    end += bytes;
-  }
-  return text.substr(0, end);
-}
-
 }  // namespace
 
 void Progress::tell(std::string_view message) {
@@ -64,7 +51,7 @@ bool Progress::due() {
 void Progress::show(std::string_view line) {
   if (!live_) return;
   const std::lock_guard lock(mutex_);
-  draw(std::string(cut(line, line_columns())));
+  draw(std::string(cut_to_columns(line, line_columns())));
 }
 
 void Progress::show(const LiveLine& line) {
@@ -110,7 +97,7 @@ void Progress::write_log(void* context, int32_t level, const char* message, size
     const bool printed = self.prints_losses_ || !is_loss(text);
     if (level == DL_LOG_WARNING && self.keep(text) && printed) self.say(text);
     if (level == DL_LOG_INFO && messages().verbose) self.say(text);
-    if (level == DL_LOG_PROGRESS && self.due()) self.show(without_controls(text));
+    if (level == DL_LOG_PROGRESS && self.due()) self.show(message_text(text));
   } catch (...) {  // no memory for the message; a callback of the library must not throw
   }
 }

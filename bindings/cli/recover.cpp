@@ -60,7 +60,7 @@ int run_recover(const Request& request, const Interrupts& interrupts) {
   Json json;
   json.begin_object().key("lost").begin_array();
   for (const std::string& line : lost) {
-    text += without_controls(line) + "\n";
+    text += message_text(line) + "\n";
     json.value(line);
   }
   json.end_array();

@@ -144,7 +144,7 @@ std::string SetWriter::source_text(const dl_dataset* dataset) const {
   dl_error error = DL_ERROR_INIT;
   const dl_status status = dl_dataset_identity(dataset, nullptr, &bytes, &error);
   if (status == DL_ERR_UNSUPPORTED)
-    return "source: cannot be identified (" + without_controls(error.message) + "), read at " +
+    return "source: cannot be identified (" + message_text(error.message) + "), read at " +
            std::to_string(std::chrono::system_clock::now().time_since_epoch().count()) + "\n";
   job_.check(status, error);
   std::string text(bytes, '\0');

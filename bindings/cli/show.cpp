@@ -35,13 +35,6 @@ const char* encoded_as(std::string_view bytes) {
   return nullptr;
 }
 
-// At most `most` bytes of whole characters.
-std::string_view start_of(std::string_view text, size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  return text.substr(0, most);
-}
-
 std::string hex_text(std::string_view bytes) {
   constexpr char kHex[] = "0123456789abcdef";
   constexpr size_t kShown = 24;

@@ -128,12 +128,12 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-namespace {
-
 bool is_control(uint32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
 }
+
+namespace {
 
 std::string escape(char letter, uint32_t value, int digits) {
   constexpr char kHex[] = "0123456789abcdef";
@@ -165,11 +165,23 @@ std::string escaped_text(std::string_view bytes, bool ascii) {
   return out;
 }
 
-std::string without_controls(std::string_view text) {
-  std::string out(text);
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
-  return out;
+std::string message_text(std::string_view text) { return escaped_text(text, false); }
+
+std::string_view start_of(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
+std::string_view cut_to_columns(std::string_view text, size_t columns) {
+  size_t end = 0;
+  for (size_t used = 0; end < text.size();) {
+    const size_t bytes = std::max<size_t>(1, utf8_bytes(text.substr(end)));
+    used += bytes >= 3 ? 2 : 1;
+    if (used > columns) break;
+    end += bytes;
+  }
+  return text.substr(0, end);
 }
 
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& names) {

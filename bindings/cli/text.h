@@ -29,8 +29,15 @@ std::string flag_text(std::string_view name);
 // Bytes from data, made safe for a terminal: control characters (also those of Unicode that turn the direction of text) and
 // invalid bytes as \n, \x1b, \u202e; with `ascii` all other characters outside ASCII too.
 std::string escaped_text(std::string_view bytes, bool ascii);
-std::string without_controls(
-    std::string_view text);  // they become spaces: one line, and no commands to a terminal
+std::string message_text(
+    std::string_view text);  // the same for messages, which keep characters outside ASCII
+// What escaped_text() escapes: a character that a terminal obeys, or that sets the direction of text, instead of printing.
+bool is_control(uint32_t code);
+// At most `most` bytes of complete characters.
+std::string_view start_of(std::string_view text, size_t most);
+// The start of a text, complete characters that need at most so many columns. Those of Asian scripts take two; what is not known
+// to take one is counted as two.
+std::string_view cut_to_columns(std::string_view text, size_t columns);
 
 // ", did you mean 'x'?" if a name is similar, else "".
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& names);

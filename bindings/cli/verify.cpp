@@ -92,7 +92,7 @@ class Verify {
     json_.begin_object().key("damaged").begin_array();
     for (const std::string& line : lines) {
       json_.value(line);
-      if (!json_wanted_) output_.append(without_controls(line) + "\n");
+      if (!json_wanted_) output_.append(message_text(line) + "\n");
     }
     json_.end_array();
     output_.flush();
@@ -164,7 +164,7 @@ class Verify {
     progress_.clear();
     const bool one = run_.first == run_.last;
     output_.append((one ? "sample " : "samples ") + std::to_string(run_.first) +
-                   (one ? "" : " to " + std::to_string(run_.last)) + ": " + without_controls(run_.message) +
+                   (one ? "" : " to " + std::to_string(run_.last)) + ": " + message_text(run_.message) +
                    "\n");
     output_.flush();
     run_ = {};

@@ -17,9 +17,8 @@ struct Log {
   void (*write)(void* context, int32_t level, const char* message, size_t length) = nullptr;
   std::shared_ptr<const void> life = nullptr;  // of the context: the host is told when the last copy is gone
 
-  void operator()(LogLevel level, std::string_view message) const {
-    if (write != nullptr) write(context, static_cast<int32_t>(level), message.data(), message.size());
-  }
+  // The host receives the message as message_text.h shows it.
+  void operator()(LogLevel level, std::string_view message) const;
 };
 
 }  // namespace dataline

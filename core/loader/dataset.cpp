@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/message_text.h"
 #include "core/loader/mixed_documents.h"
 #include "core/loader/mixed_fields.h"
 #include "core/loader/options.h"
@@ -182,6 +183,7 @@ OpenContext file_context(const Options& options) {
 }
 
 Dataset::Dataset(SourceRef source) : source_(std::move(source)), info_(source_->info()) {
+  for (std::string& note : info_.notes) note = message_text(note);
   const Schema& schema = source_->schema();
   for (size_t f = 0; f < schema.fields.size(); ++f) {
     outputs_.push_back({.field = schema.fields[f], .flags = schema.places[f].shared ? kViewOverlapping : 0});

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "core/base/message_text.h"
 #include "core/base/text.h"
 
 namespace dataline {
@@ -69,7 +70,7 @@ struct Variable {
   std::string_view value;
   std::string shown() const {
     if (value.size() <= kShownBytes) return concat(name, "=", value);
-    return concat(name, "=", value.substr(0, kShownBytes), "...");
+    return concat(name, "=", head_of(value, kShownBytes), "...");
   }
 };
 

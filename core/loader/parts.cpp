@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/digest.h"
+#include "core/base/message_text.h"
 #include "core/loader/loader.h"
 
 namespace dataline {
@@ -126,8 +127,8 @@ std::string parts_difference(std::string_view saved, std::string_view here) {
     return static_cast<const PartCount*>(nullptr);
   };
   if (before.empty() || now.empty())
-    return concat("the parts of the mix are '", saved.substr(0, 80), "' in the state, '", here.substr(0, 80),
-                  "' here");
+    return concat("the parts of the mix are ", printable(saved, 80), " in the state, ", printable(here, 80),
+                  " here");
   for (const PartCount& part : now) {
     const PartCount* known = find(before, part.first);
     if (known == nullptr) return concat("part ", part.first, " is not in the state's mix");
@@ -138,8 +139,8 @@ std::string parts_difference(std::string_view saved, std::string_view here) {
     if (find(now, part.first) == nullptr)
       return concat("part ", part.first, " of the state's mix is not here");
   }
-  return concat("the parts of the mix are in another order: '", saved.substr(0, 80), "' in the state, '",
-                here.substr(0, 80), "' here");
+  return concat("the parts of the mix are in another order: ", printable(saved, 80), " in the state, ",
+                printable(here, 80), " here");
 }
 
 void Loader::count_parts(const Batch& batch) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/base/digest.h"
+#include "core/base/message_text.h"
 #include "core/base/text.h"
 #include "core/loader/buckets.h"
 #include "core/loader/loader.h"
@@ -63,8 +64,7 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
                  "hold; seek to its epoch and step instead, if the data is the same");
   }
   if (text.substr(0, first_end) != kFirstLine) {
-    return bad_state(
-        concat("expected '", kFirstLine, "', got '", text.substr(0, std::min<size_t>(first_end, 40)), "'"));
+    return bad_state(concat("expected '", kFirstLine, "', got ", printable(text.substr(0, first_end))));
   }
   const size_t sum_at = text.rfind(kSumKey);
   if (sum_at == std::string_view::npos || sum_at == 0 || text[sum_at - 1] != '\n')

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "core/base/message_text.h"
 #include "core/memory/file_map.h"
 #include "core/memory/open_at.h"
 
@@ -59,8 +60,7 @@ std::string OpenDirectory::path_of(std::string_view name) const {
   std::string whole = concat(path_, path_.ends_with('/') ? "" : "/", name);
   if (name.empty()) whole = path_;
   if (name.size() <= 3 * kShown) return whole;
-  return concat(whole.substr(0, whole.size() - name.size() + kShown), "[...]",
-                name.substr(name.size() - kShown));
+  return concat(head_of(whole, whole.size() - name.size() + kShown), "[...]", end_of(name, kShown));
 }
 
 Descriptor OpenDirectory::open_beneath(const char* name, int flags) const {

@@ -47,7 +47,6 @@ constexpr Known kKnown[] = {
 };
 
 constexpr size_t kShownBytes = 8;
-constexpr size_t kMaxPrintedBytes = 40;
 
 }  // namespace
 
@@ -113,12 +112,6 @@ std::string describe_first_bytes(const MappedFile& file) {
   return describe_first_bytes(Bytes(first).first(static_cast<size_t>(count)));
 }
 
-std::string printable(std::string_view text) {
-  std::string out = "'";
-  for (char c : text.substr(0, kMaxPrintedBytes)) out += c >= ' ' && c <= '~' ? c : '?';
-  return out + (text.size() > kMaxPrintedBytes ? "...'" : "'");
-}
-
 Result<FirstBytes> read_first_bytes(const std::string& path, const OpenContext& context) {
   OpenContext by_reading = context;
   by_reading.io = IoMode::kPread;
@@ -142,7 +135,7 @@ std::string some_names(std::span<const std::string_view> names, std::string_view
   constexpr size_t kMaxShown = 6;
   std::string out;
   for (size_t i = 0; i < names.size() && i < kMaxShown; ++i) {
-    const std::string quoted = printable(names[i]);  // without control characters, and short
+    const std::string quoted = printable(names[i]);
     out += concat(i == 0 ? "" : separator, std::string_view(quoted).substr(1, quoted.size() - 2));
   }
   if (names.size() > kMaxShown) out += concat(separator, "... (", names.size(), " in all)");

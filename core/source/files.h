@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/bytes.h"
+#include "core/base/message_text.h"
 #include "core/base/status.h"
 #include "core/memory/mapped_file.h"
 
@@ -67,8 +68,5 @@ std::string some_names(std::span<const std::string_view> names, std::string_view
 // kNoSuchField: a file, or what else `place` begins the message with, has no `what` of this name; with the nearest, and some of `names`.
 Status no_such_field(std::string_view place, std::string_view what, std::string_view wanted,
                      std::span<const std::string_view> names);
-
-// Text from a file, quoted, for a one-line message: at most 40 bytes, '?' for anything but printable ASCII.
-std::string printable(std::string_view text);
 
 }  // namespace dataline

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/message_text.h"
 #include "core/base/simd.h"
 #include "core/base/text.h"
 #include "core/memory/locked_file.h"
@@ -41,13 +42,6 @@ class OneFile final : public DataFiles {
 std::string canonical_or_given(const std::string& path) {
   Result<std::string> found = scheme_of_path(path).empty() ? absolute_path(path) : Result<std::string>(path);
   return found.is_ok() ? found.take() : path;
-}
-
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return text;
 }
 
 // A failure of the machine, not of one file that is gone or cut, which is a bad sample.
@@ -151,7 +145,7 @@ class Identities {
     int64_t bytes = 0;
     std::string first;  // for a person who reads a refusal
     for (const auto& files : builder_.files_) {
-      if (first.empty() && files->count() > 0) first = one_line(files->name(0)) + ", ";
+      if (first.empty() && files->count() > 0) first = message_text(files->name(0)) + ", ";
       if (const auto tree = files->tree()) {
         names.add(tree->digest);
         continue;
@@ -233,18 +227,18 @@ class Identities {
   static Result<std::string> local_line(const DataFiles& files, int64_t i) {
     const std::string path = files.path(i);
     if (const auto fingerprint = files.fingerprint(i); fingerprint && !fingerprint->empty())
-      return concat(one_line(files.name(i)), ", fingerprint ", one_line(*fingerprint), ", path ",
+      return concat(message_text(files.name(i)), ", fingerprint ", message_text(*fingerprint), ", path ",
                     path_digest(path));
     Result<FileFacts> found = files.facts(i);
     if (!found.is_ok()) {
       if (fails_for_all(found.status())) return found.take_status();
-      return concat(one_line(files.name(i)), ", unreadable, path ", path_digest(path));
+      return concat(message_text(files.name(i)), ", unreadable, path ", path_digest(path));
     }
     const FileFacts& facts = found.value();
     if (!tells(facts))
       return error(Code::kUnsupported, path,
                    ": its storage states no fingerprint, so nobody can tell when the object changes");
-    return concat(one_line(files.name(i)), ", ", facts.bytes, " bytes, modified ",
+    return concat(message_text(files.name(i)), ", ", facts.bytes, " bytes, modified ",
                   seconds_text(facts.changed_ns), ", changed ", seconds_text(facts.status_ns), ", inode ",
                   facts.inode, ", path ", path_digest(canonical_or_given(path)));
   }

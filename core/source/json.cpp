@@ -47,7 +47,7 @@ bool is_plain(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"'
 }  // namespace
 
 Status JsonReader::expected(std::string_view what) const {
-  std::string got = at_ < text_.size() ? shown_text(text_.substr(at_, 1)) : std::string(end_);
+  std::string got = at_ < text_.size() ? printable_character(text_.substr(at_)) : std::string(end_);
   return refuse("byte ", byte(), ": expected ", what, ", got ", got);
 }
 

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/message_text.h"
+
 namespace dataline {
 
 namespace {
 
 constexpr std::string_view kCut = "...";
-
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 Status with_message(const Status& status, std::string message) {
   return Status(status.code(), std::move(message))
@@ -74,9 +74,7 @@ void Source::advise_block(int64_t first, int64_t count) const {
 
 std::string tail_of(std::string_view text, size_t max_bytes) {
   if (text.size() <= max_bytes) return std::string(text);
-  size_t begin = text.size() - (max_bytes - std::min(max_bytes, kCut.size()));
-  while (begin < text.size() && is_continuation(text[begin])) ++begin;
-  return concat(kCut, text.substr(begin));
+  return concat(kCut, end_of(text, max_bytes - std::min(max_bytes, kCut.size())));
 }
 
 std::string place_text(const Place& place) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/base/message_text.h"
 #include "core/base/text.h"
 #include "core/source/files.h"
 #include "core/source/json.h"
@@ -57,11 +58,8 @@ std::string fields_text(const std::vector<Field>& fields) {
 std::string shown(std::string_view line, size_t from) {
   constexpr size_t kBefore = 60, kMaxBytes = 200;
   const size_t begin = line.size() <= kMaxBytes || from <= kBefore ? 0 : from - kBefore;
-  std::string out = concat(begin == 0 ? "'" : "'...", line.substr(begin, kMaxBytes));
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return out + (line.size() - begin > kMaxBytes ? "...'" : "'");
+  const std::string_view rest = end_of(line, line.size() - begin), head = head_of(rest, kMaxBytes);
+  return concat(begin == 0 ? "'" : "'...", message_text(head), head.size() < rest.size() ? "...'" : "'");
 }
 
 std::string_view take_line(std::string_view& text) {

@@ -166,16 +166,13 @@ bool is_utf8(const std::string& text) {
 }
 
 std::string printable(const std::string& text) {
+  constexpr size_t kMaxBytes = 64;
+  size_t end = std::min(text.size(), kMaxBytes);
+  // A character of UTF-8 is kept complete or left out.
+  while (end < text.size() && end > kMaxBytes - 3 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
   std::string out = "'";
-  const bool whole = is_utf8(text) && text.size() <= 64;
-  for (const char c : text.substr(0, 64)) {
-    if (!whole && static_cast<unsigned char>(c) >= 0x80) {
-      out += '?';
-      continue;
-    }
-    out += static_cast<unsigned char>(c) >= 0x20 && c != 0x7f ? c : '?';
-  }
-  return out + (text.size() > 64 ? "...'" : "'");
+  for (const char c : text.substr(0, end)) c == '\0' ? out += "\\x00" : out += c;
+  return out + (end < text.size() ? "...'" : "'");
 }
 
 std::string PqField::type_text() const {

@@ -36,7 +36,7 @@ bool is_read(const TypeRef& type);
 bool store_fill(const Fill& fill, int32_t dtype, std::vector<uint8_t>& out);
 
 bool is_utf8(const std::string& text);
-// A text from a file, quoted and printable.
+// A text from a file, quoted and at most 64 bytes. NUL is escaped here, other characters by the library, which shows the message.
 std::string printable(const std::string& text);
 
 }  // namespace dataline_parquet

@@ -160,6 +160,21 @@ class Marks(ShellTest):
         self.assertLess(len(shown), 120)
         self.assertTrue(shown.strip().startswith("..."))
 
+    def test_names_are_shown_as_they_are_but_for_controls_and_direction(self):
+        self.write("名前.csv", "prénom\n1\n".encode())
+        ran = self.run_shell("info", "csv:名前.csv?fields=nöm:text")
+        self.assertIn("名前.csv: no column 'nöm'; it has prénom", ran.err)
+        for mark, shown in (("\u202e", "\\u202e"), ("\u2066", "\\u2066"), ("\u061c", "\\u061c"), ("\x9b", "\\u009b"), ("\x1b", "\\x1b")):
+            ran = self.run_shell("info", f"csv:é{mark}.csv?bad={mark}")
+            self.assertIn(f"é{shown}.csv", ran.err)
+            self.assertNotIn(mark, ran.err)
+
+    def test_the_mark_stays_below_what_is_shown(self):
+        ran = self.run_shell("info", "csv:\u202eé.csv?bad=1")
+        line, under = ran.err.splitlines()[1:3]
+        self.assertEqual(line, "  csv:\\u202eé.csv?bad=1")
+        self.assertEqual(under.index("^"), line.index("bad"))
+
     def test_control_characters_do_not_reach_the_terminal(self):
         self.digits(3)
         ran = self.run_shell("cat", "idx:images", "--transform", "cast(f32),\x1b[31m\nbad")

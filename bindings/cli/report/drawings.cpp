@@ -76,7 +76,9 @@ std::string html(std::string_view text, size_t most) {
     if (out.size() >= most) return out + "...";
     const size_t bytes = utf8_bytes(text);
     const auto first = static_cast<unsigned char>(text[0]);
-    if (bytes == 0 || first == 0x7F || (first < 0x20 && first != '\n' && first != '\t')) {
+    const bool printed =
+        bytes > 0 && (!is_control(code_point(text.substr(0, bytes))) || first == '\n' || first == '\t');
+    if (!printed) {
       out += "\xEF\xBF\xBD";
     } else if (first == '<') {
       out += "&lt;";

@@ -10,7 +10,7 @@
 
 namespace dataline::cli {
 
-// Text as HTML: nothing in it is taken for markup, and what is no UTF-8 or a control character becomes U+FFFD. At most `most`
+// Text as HTML: nothing in it is taken for markup, and what is no UTF-8 or a control character (is_control) becomes U+FFFD. At most `most`
 // bytes.
 std::string html(std::string_view text, size_t most = 400);
 std::string duration_text(double seconds);  // "3.1 ms"

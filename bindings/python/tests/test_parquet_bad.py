@@ -26,7 +26,7 @@ HEADS: list[tuple[str, Any, str]] = [
     ("eleven bytes", lambda b: b[:11], "at least 12"),
     ("two magics", lambda b: b"PAR1" + b"\0\0\0\0" + b"PAR1", "a footer of 0 bytes"),
     ("wrong magic", lambda b: b"PARX" + b[4:], "expected PAR1, got 'PARX'"),
-    ("no magic", lambda b: b"\0\1\2\3" + b[4:], "expected PAR1, got '????'"),
+    ("no magic", lambda b: b"\0\1\2\3" + b[4:], r"expected PAR1, got '\x00\x01\x02\x03'"),
     ("wrong tail", lambda b: b[:-4] + b"XXXX", "expected the closing PAR1"),
     ("encrypted head", lambda b: b"PARE" + b[4:], "encrypted"),
     ("encrypted tail", lambda b: b[:-4] + b"PARE", "encrypted"),

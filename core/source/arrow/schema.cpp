@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/message_text.h"
+
 namespace dataline {
 namespace {
 
@@ -123,7 +125,7 @@ class SchemaReader {
 
   void want(bool sound, int64_t at, const ArrowField& field, int64_t got) {
     if (!sound) {
-      buffer_.refuse(Code::kCorrupt, at, "field ", shown(field.name), ": ", arrow_type_text(field),
+      buffer_.refuse(Code::kCorrupt, at, "field ", printable(field.name), ": ", arrow_type_text(field),
                      " cannot have the width, unit or size ", got);
     }
   }
@@ -147,7 +149,7 @@ class SchemaReader {
         break;
     }
     if (field.type == ArrowType::kNone || field.type > ArrowType::kLargeListView) {
-      buffer_.refuse(Code::kUnsupported, at, "field ", shown(field.name), " has the unknown type ",
+      buffer_.refuse(Code::kUnsupported, at, "field ", printable(field.name), " has the unknown type ",
                      static_cast<int>(field.type));
     }
     want_children(count == 0, at, field, "none");
@@ -155,7 +157,7 @@ class SchemaReader {
 
   void want_children(bool sound, int64_t at, const ArrowField& field, std::string_view expected) {
     if (!sound) {
-      buffer_.refuse(Code::kCorrupt, at, "field ", shown(field.name), " of type ", arrow_type_text(field),
+      buffer_.refuse(Code::kCorrupt, at, "field ", printable(field.name), " of type ", arrow_type_text(field),
                      " has ", field.children.size(), " children, expected ", expected);
     }
   }
@@ -180,12 +182,6 @@ class SchemaReader {
       if (key == "ARROW:extension:name") out.extension = text(pair, 1);
       if (key == "ARROW:extension:metadata") out.extension_metadata = text(pair, 1);
     }
-  }
-
-  static std::string shown(std::string_view name) {
-    std::string out = "'";
-    for (const char c : name.substr(0, 64)) out += c >= ' ' && c <= '~' ? c : '?';
-    return out + "'";
   }
 
   FlatBuffer& buffer_;

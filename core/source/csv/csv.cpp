@@ -42,7 +42,7 @@ Status CsvFile::read_values(int64_t index, std::string_view record, Rooms rooms,
   if (reader.fault() != CsvFault::kNone) {
     return refuse(Code::kCorrupt, index, "after the closing quote of cell ", column + 1, ": expected '",
                   std::string_view(&plan_.delimiter, 1), "' or the record's end, got ",
-                  printable(reader.rest().substr(0, 1)));
+                  printable_character(reader.rest()));
   }
   if (column == plan_.targets.size()) return Status::ok();
   return refuse(Code::kCorrupt, index, column, column == 1 ? " cell" : " cells", ", expected ",

@@ -99,7 +99,7 @@ Result<std::vector<std::string>> csv_names(const std::string& path, std::string_
   if (cells.fault() != CsvFault::kNone) {
     return error(Code::kCorrupt, path, ": header: after the closing quote of column ", names.size() + 1,
                  ": expected '", std::string_view(&delimiter, 1), "' or the end, got ",
-                 printable(cells.rest().substr(0, 1)));
+                 printable_character(cells.rest()));
   }
   return names;
 }

@@ -9,6 +9,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/code_text.h"
+#include "core/base/message_text.h"
 #include "core/source/host/host_files.h"
 #include "core/source/identity.h"
 
@@ -33,13 +34,9 @@ struct CallMemory {
   std::array<char, kMaxRecordsPerCall * kReaderMessageBytes> messages;
 };
 
-// The host's message as one line: up to the first NUL, control characters as spaces.
+// The host's message as one line, up to the first NUL.
 std::string host_text(const char* message) {
-  std::string text(message, strnlen(message, kReaderMessageBytes));
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  return text;
+  return message_text(without_cut_character({message, strnlen(message, kReaderMessageBytes)}));
 }
 
 class Reader final : public Source {
@@ -272,7 +269,7 @@ class Reader final : public Source {
   }
 
   void fail_row(Run& run, int64_t row, int64_t host_code, const char* message) const {
-    std::string text = host_text(message);
+    const std::string text = host_text(message);
     Status status = error(Code::kReader, "reader: record ", run.indices[row], ": failed with ",
                           code_text(host_code), text.empty() ? "" : ": ", text);
     run.fail(row, field_count(), std::move(status));

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/message_text.h"
+
 namespace dataline {
 namespace {
 
@@ -69,7 +71,7 @@ class Inference {
 
   Status add(TextField field) {
     if (field.field.name.empty() || field.field.name.size() > kMaxTextFieldName) {
-      return leave_out(std::string(field.field.name.substr(0, 32)), "no field can have this name");
+      return leave_out(std::string(head_of(field.field.name, 32)), "no field can have this name");
     }
     for (const TextField& other : found_.fields) {
       if (other.field.name == field.field.name)

@@ -2,7 +2,7 @@
 //
 // .csv: RFC 4180 (doubled quotes and line breaks inside quotes, CRLF or LF). A header line with the names path and label
 // selects these columns among others; without a header there are exactly two columns. .jsonl: one JSON object (RFC 8259)
-// per line with "path" and "label"; other keys are ignored. label_number.h states which labels are numbers.
+// per line with "path" and "label"; other keys are ignored. Blank lines are skipped in both. label_number.h states which labels are numbers.
 // Failure: kCorrupt; messages begin with "FILE: line 7: " and give what was expected and what was found.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/message_text.h"
 #include "core/base/status.h"
 
 namespace dataline {
@@ -33,12 +34,7 @@ template <typename... Parts>
 Status line_error(Code code, const std::string& name, int64_t line, const Parts&... parts) {
   return error(code, name, ": line ", line, ": ", parts...);
 }
-// Text from a file, quoted, for messages: control characters as '?', at most 64 bytes.
-inline std::string shown_text(std::string_view text) {
-  constexpr size_t kMaxShown = 64;
-  std::string out = "'";
-  for (char c : text.substr(0, kMaxShown)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return out + (text.size() > kMaxShown ? "...'" : "'");
-}
+// Text from a file, quoted, for messages: at most 64 bytes.
+inline std::string shown_text(std::string_view text) { return printable(text, 64); }
 
 }  // namespace dataline

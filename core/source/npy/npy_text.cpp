@@ -51,7 +51,7 @@ class Parser {
 
  private:
   Status unexpected(std::string_view expected) const {
-    std::string got = at_end() ? std::string("its end") : printable(text_.substr(at_, 1));
+    std::string got = at_end() ? std::string("its end") : printable_character(text_.substr(at_));
     return wrong(at_, concat("expected ", expected, ", got ", got));
   }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/base/message_text.h"
 #include "core/base/text.h"
 #include "core/transform/decode/image_header.h"
 
@@ -60,8 +61,8 @@ Status read_number(PnmWords& words, std::string_view what, int64_t& out) {
   if (word.empty()) return words.ended();
   const std::optional<int64_t> number = parse_i64(word);
   if (!number || *number < 1 || *number > INT32_MAX)
-    return error(Code::kCorrupt, "PNM: its ", what, ": expected a number from 1 on, got '",
-                 word.substr(0, kMaxShown), "'");
+    return error(Code::kCorrupt, "PNM: its ", what, ": expected a number from 1 on, got ",
+                 printable(word, kMaxShown));
   out = *number;
   return Status::ok();
 }
@@ -84,8 +85,8 @@ Status read_pam(PnmWords& words, PnmHeader& out) {
       DL_RETURN_IF_ERROR(read_number(words, "MAXVAL", out.most));
     else
       return error(Code::kCorrupt,
-                   "PNM: its header: expected WIDTH, HEIGHT, DEPTH, MAXVAL, TUPLTYPE or ENDHDR, got '",
-                   word.substr(0, kMaxShown), "'");
+                   "PNM: its header: expected WIDTH, HEIGHT, DEPTH, MAXVAL, TUPLTYPE or ENDHDR, got ",
+                   printable(word, kMaxShown));
   }
   if (out.width == 0 || out.height == 0 || out.channels == 0 || out.most == 0)
     return error(Code::kCorrupt, "PNM: its header lacks WIDTH, HEIGHT, DEPTH or MAXVAL");

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/message_text.h"
 #include "core/base/text.h"
 
 namespace dataline {
@@ -250,10 +251,7 @@ std::string joined(std::span<const std::string_view> words) {
   return out;
 }
 
-std::string quote(std::string_view text) {
-  constexpr size_t kMax = 60;
-  return text.size() <= kMax ? concat("'", text, "'") : concat("'", text.substr(0, kMax), "...'");
-}
+std::string quote(std::string_view text) { return printable(text, 60); }
 
 Result<std::vector<ClauseSyntax>> parse_transforms(std::string_view text) {
   if (text.size() > kMaxTextBytes)

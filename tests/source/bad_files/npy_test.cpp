@@ -188,8 +188,7 @@ TEST(NpyBadFiles, TypesAndShapesThatAreRefused) {
        {"structured in UTF-8",
         with_descr("[('\xc3\xa4', '<f4')]"),
         Code::kUnsupported,
-        {"structured type '[('?"
-         "?'"}},
+        {"structured type '[('\xc3\xa4'"}},
        {"sub-array", with_descr("('<i4', (2, 3))"), Code::kUnsupported, {"structured type"}},
        {"bytes", with_descr("'|S5'"), Code::kUnsupported, {"'|S5' is text"}},
        {"unicode", with_descr("'<U7'"), Code::kUnsupported, {"'<U7' is text"}},
@@ -214,8 +213,7 @@ TEST(NpyBadFiles, TypesAndShapesThatAreRefused) {
        {"control bytes in the type",
         with_descr("'<\x01\xff'"),
         Code::kCorrupt,
-        {"'<?"
-         "?' is not a type"}},
+        {"'<\\x01\\xff' is not a type"}},
        {"type of 5000 letters",
         with_descr("'" + std::string(5000, 'f') + "'"),
         Code::kCorrupt,

@@ -195,7 +195,7 @@ TEST(SafetensorsBadFiles, HeadersThatAreNoneOfTheFormat) {
        {"a name with a line break",
         safetensors_bytes("{" + tensor_entry("a\\nb", "U8", "1", 0, 1) + "}", "a"),
         Code::kUnsupported,
-        {"tensor 'a?b'", "no plain UTF-8"}},
+        {"tensor 'a\\nb'", "no plain UTF-8"}},
        {"a name with a zero",
         safetensors_bytes("{" + tensor_entry("a\\u0000", "U8", "1", 0, 1) + "}", "a"),
         Code::kUnsupported,

@@ -18,7 +18,7 @@ TEST(TarPax, ARecordThatSaysItIsShorterThanItsOwnFormIsRefused) {
          {concat(length, " size=4\n"), concat(length, " =\n"), concat(length, " \n")}) {
       SCOPED_TRACE(record);
       std::string shown = record;
-      shown.back() = '?';
+      shown.replace(shown.size() - 1, 1, "\\n");
       const std::string end = concat("pax record '", shown, "' is not of the form '<length> <key>=<value>'");
       expect_error(parse(record), Code::kCorrupt, {"a.tar: offset 512: " + end});
       expect_error(parse(good + record), Code::kCorrupt,
