@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/base/checked.h"
-#include "core/base/code_text.h"
 #include "core/base/message_text.h"
 #include "core/source/host/host_files.h"
 #include "core/source/identity.h"
@@ -270,8 +269,8 @@ class Reader final : public Source {
 
   void fail_row(Run& run, int64_t row, int64_t host_code, const char* message) const {
     const std::string text = host_text(message);
-    Status status = error(Code::kReader, "reader: record ", run.indices[row], ": failed with ",
-                          code_text(host_code), text.empty() ? "" : ": ", text);
+    Status status = error(Code::kReader, "reader: record ", run.indices[row], ": failed with code ",
+                          host_code, text.empty() ? "" : ": ", text);
     run.fail(row, field_count(), std::move(status));
   }
 
