@@ -166,7 +166,8 @@ int create_thread(pthread_t* handle, const char* name, void* (*body)(void*), voi
 
 void join_thread(pthread_t handle) { join(static_cast<int>(handle)); }
 void detach_thread(pthread_t) {}
-pthread_t this_thread() { return static_cast<pthread_t>(me().number); }
+// 0: what prepares a job, which is none of the threads.
+pthread_t this_thread() { return inside() ? static_cast<pthread_t>(me().number) + 1 : 0; }
 
 int64_t clock_ns() {
   world.skipped_ns += kReadClockNs;
