@@ -54,7 +54,8 @@ class LoaderOptions(_Order, total=False):
     """Batches in flight ahead of the consumer, an epoch's at most. auto: 4; with tune=on it is also what stands
     for a value that is not set, and up to 16. Default: 4."""
     max_leases: Optional[int]
-    """Batches the consumer may hold in slots at once. Default: 4."""
+    """Batches the consumer may hold at once: up to 1024 of them in slots of the arena, others as copies made when
+    they are delivered. Default: 4."""
     lease_overflow: Optional[Literal["copy", "error", "wait"]]
     """What next does beyond max_leases: deliver a copy, fail, or wait for a release. Default: copy."""
     memory_budget: Union[None, int, str]
@@ -145,7 +146,8 @@ class LoaderOptions(_Order, total=False):
     stage, at a cost of at most 1 %, or 0.1 us a batch. Default: basic."""
     trace: Optional[str]
     """File for a trace from create to destroy, in Chrome's format (Perfetto, speedscope): what each thread does,
-    and each batch from claim to release. At most 256 MiB; measures as stats=full does."""
+    and each batch from claim to release. The file is new, empty or an older trace: nothing else is overwritten. At
+    most 256 MiB; measures as stats=full does."""
     tune: Optional[Literal["off", "watch", "on"]]
     """Whether workers are added and parked, and the depth moves, while the job runs, by the batches that the
     consumer gets and the time that it waits. on: from 1 up to num_workers, or with auto to the CPUs, 8 at least,
