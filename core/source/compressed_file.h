@@ -12,12 +12,12 @@
 
 namespace dataline {
 
-bool is_compressed(Bytes first);  // by its magic
+bool is_compressed(Bytes first);  // by its magic, or that of a skippable frame before it
 // For the notes of an open dataset: "gzip: inflated into 1024 bytes of memory".
 std::string inflated_note(Bytes first, const MappedFile& file);
 
-// A .gz is inflated to the size that `gzip_size` finds in the compressed bytes. A file that is not compressed is not loaded yet
-// (MappedFile::open_unloaded). What gzip.h and frames.h say; kNoMemory, kOverBudget, kCancelled.
+// A .gz must inflate to the size that `gzip_size` finds in the compressed bytes; without `gzip_size` to any. A file that is not
+// compressed is not loaded yet (MappedFile::open_unloaded). What gzip.h and frames.h say; kNoMemory, kOverBudget, kCancelled.
 using InflatedSize = std::function<Result<int64_t>(const std::string& path, Bytes compressed)>;
 Result<MappedFile> open_maybe_compressed(const std::string& path, const InflatedSize& gzip_size,
                                          const OpenContext& context);

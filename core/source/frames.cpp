@@ -19,6 +19,13 @@ namespace {
 // LZ4: a byte of a match's length stands for 255. Zstandard: a block of 3 bytes and one that is repeated 128 KiB times.
 constexpr int64_t kMaxLz4Ratio = 255, kMaxZstdRatio = (int64_t{128} << 10) / 4;
 
+constexpr uint32_t kZstdMagic = 0xfd2fb528, kSkippableMagic = 0x184d2a50, kSkippableMask = ~uint32_t{15};
+
+bool is_skippable_frame(Bytes first) {
+  return first.size() >= sizeof(uint32_t) &&
+         (load_little<uint32_t>(first.data()) & kSkippableMask) == kSkippableMagic;
+}
+
 #if defined(DATALINE_HAS_LIBLZ4) || defined(DATALINE_HAS_LIBZSTD)
 Status damaged(FrameCodec codec, const std::string& name, const char* reason) {
   return error(Code::kCorrupt, name, ": its ", frame_codec_name(codec), " data are damaged or break off (",
@@ -107,14 +114,13 @@ class FrameWalk {
   FrameWalk(const std::string& path, Bytes compressed) : path_(path), bytes_(compressed) {}
 
   Result<int64_t> bound() {
-    constexpr uint64_t kMagic = 0xfd2fb528, kSkippable = 0x184d2a50;
     while (at_ < bytes_.size()) {
       const size_t begin = at_;
       DL_ASSIGN_OR_RETURN(const uint64_t magic, number(4));
-      if ((magic & ~uint64_t{15}) == kSkippable) {
+      if ((magic & kSkippableMask) == kSkippableMagic) {
         DL_ASSIGN_OR_RETURN(const uint64_t skipped, number(4));
         DL_RETURN_IF_ERROR(skip(skipped));
-      } else if (magic == kMagic) {
+      } else if (magic == kZstdMagic) {
         DL_RETURN_IF_ERROR(frame());
       } else {
         return error(Code::kCorrupt, path_, ": offset ", begin, ": expected a frame of Zstandard, got ",
@@ -174,7 +180,16 @@ class FrameWalk {
 
 }  // namespace
 
-bool is_zstd(Bytes first) { return first.size() >= 4 && load_little<uint32_t>(first.data()) == 0xfd2fb528; }
+bool is_zstd_frame(Bytes first) {
+  return first.size() >= sizeof(uint32_t) && load_little<uint32_t>(first.data()) == kZstdMagic;
+}
+
+bool is_zstd(Bytes first) { return is_zstd_frame(first) || is_skippable_frame(first); }
+
+std::optional<int64_t> skippable_frame_bytes(Bytes first) {
+  if (std::ssize(first) < kSkippableHeaderBytes || !is_skippable_frame(first)) return std::nullopt;
+  return kSkippableHeaderBytes + load_little<uint32_t>(first.data() + sizeof(uint32_t));
+}
 
 Result<int64_t> zstd_frames_bound(const std::string& path, Bytes compressed) {
   return FrameWalk(path, compressed).bound();

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -24,7 +25,12 @@ const char* frame_codec_name(FrameCodec codec);  // "LZ4", "Zstandard"
 // The most that so many bytes can inflate to: a header that claims more is wrong.
 int64_t max_inflated_frame_bytes(FrameCodec codec, int64_t compressed_bytes);
 
-bool is_zstd(Bytes first);  // by the four bytes of its magic
+// By the four bytes of a magic: that of a frame, or of a skippable frame, which may come before it.
+bool is_zstd(Bytes first);
+bool is_zstd_frame(Bytes first);
+// The bytes of the skippable frame that begins here, with its header; nothing: no such frame.
+constexpr int64_t kSkippableHeaderBytes = 8;
+std::optional<int64_t> skippable_frame_bytes(Bytes first);
 
 // The most that these frames of Zstandard inflate to: exactly that where each says its size, else up to 128 KiB more for each
 // block. kTruncated, kCorrupt: frames that cannot be, with the offset.

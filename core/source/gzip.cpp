@@ -139,6 +139,39 @@ bool only_zeros(Bytes rest) {
   return std::all_of(rest.begin(), rest.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
+// The size of a bgzip member of this many bytes, from its extra field "BC"; nothing: another member.
+std::optional<size_t> bgzip_member_bytes(Bytes member) {
+  constexpr size_t kExtraAt = 10, kFieldAt = 12;  // bytes of the extra field; its first subfield
+  if (member.size() < static_cast<size_t>(kMinMemberBytes) || !is_gzip(member)) return std::nullopt;
+  const bool is_bgzip = (member[3] & std::byte{4}) != std::byte{0} &&
+                        load_little<uint16_t>(member.data() + kExtraAt) >= 6 &&
+                        member[kFieldAt] == std::byte{'B'} && member[kFieldAt + 1] == std::byte{'C'} &&
+                        load_little<uint16_t>(member.data() + kFieldAt + 2) == 2;
+  if (!is_bgzip) return std::nullopt;
+  const size_t bytes = size_t{1} + load_little<uint16_t>(member.data() + kFieldAt + 4);
+  if (bytes < static_cast<size_t>(kMinMemberBytes) || bytes > member.size()) return std::nullopt;
+  return bytes;
+}
+
+// What a file may inflate to, exact where it is one member below 4 GiB or bgzip's: the last four bytes of a member are its
+// inflated size modulo 2^32.
+int64_t size_guess(Bytes compressed) {
+  constexpr size_t kSizeBytes = sizeof(uint32_t);
+  const auto size_before = [&](size_t end) -> int64_t {
+    return load_little<uint32_t>(compressed.data() + end - kSizeBytes);
+  };
+  int64_t sum = 0;
+  size_t at = 0;
+  while (const auto bytes = bgzip_member_bytes(compressed.subspan(at))) {
+    at += *bytes;
+    sum += size_before(at);
+  }
+  if (at > 0) return sum;
+  return compressed.size() < kSizeBytes ? 0 : size_before(compressed.size());
+}
+
+constexpr int64_t kMinGrownBytes = int64_t{64} << 10;
+
 // Inflates members until the data ends, `out` is full (kTooLarge) or something is wrong. context: null for a look at the
 // start, which is no progress.
 Status inflate_members(libdeflate_decompressor* decompressor, const std::string& path, Bytes compressed,
@@ -195,6 +228,37 @@ Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std:
   return Status::ok();
 }
 
+Result<InflatedGzip> inflate_gzip(const std::string& path, Bytes compressed, const OpenContext& context) {
+  Decompressor decompressor(libdeflate_alloc_decompressor());
+  if (decompressor == nullptr) return no_memory(path);
+  const auto room_for = [&](int64_t bytes) {
+    return context.memory->allocate(bytes, 64, MemoryKind::kData, path.c_str());
+  };
+  const int64_t limit = max_inflated_bytes(std::ssize(compressed));
+  const int64_t guess = size_guess(compressed);
+  int64_t room = guess <= limit ? guess : 0;  // more than is possible: not the end of a member
+  context.progress->expect_bytes(room);
+  DL_ASSIGN_OR_RETURN(Block block, room_for(room));
+  for (Inflated done;;) {
+    const std::span<std::byte> out(block.data(), static_cast<size_t>(room));
+    Status status = inflate_members(decompressor.get(), path, compressed, out, &context, done);
+    const auto written = static_cast<int64_t>(done.written);
+    if (status.is_ok()) {
+      if (written == room) return InflatedGzip{std::move(block), written};
+      DL_ASSIGN_OR_RETURN(Block fitting, room_for(written));
+      std::copy_n(block.data(), written, fitting.data());
+      return InflatedGzip{std::move(fitting), written};
+    }
+    if (status.code() != Code::kTooLarge) return status;
+    if (room == limit) return Status(Code::kCorrupt, status.message());
+    // The members that fitted stay; the next one is inflated again.
+    room = std::min(limit, std::max(checked_multiply(room, 2).value_or(limit), kMinGrownBytes));
+    DL_ASSIGN_OR_RETURN(Block larger, room_for(room));
+    std::copy_n(block.data(), written, larger.data());
+    block = std::move(larger);
+  }
+}
+
 Status inflate_stream(const std::string& name, Bytes compressed, std::span<std::byte> out, uint32_t crc32) {
   Decompressor decompressor(libdeflate_alloc_decompressor());
   if (decompressor == nullptr) return no_memory(name);
@@ -233,24 +297,14 @@ Status inflate_exactly(const std::string& path, Bytes, std::span<std::byte>, con
   return no_libdeflate(path);
 }
 
+Result<InflatedGzip> inflate_gzip(const std::string& path, Bytes, const OpenContext&) {
+  return no_libdeflate(path);
+}
+
 Status inflate_stream(const std::string& name, Bytes, std::span<std::byte>, uint32_t) {
   return no_libdeflate(name, "deflated");
 }
 
 #endif
-
-// The last four bytes of a member are its inflated size modulo 2^32.
-Result<int64_t> size_in_gzip_trailer(const std::string& path, Bytes compressed) {
-  auto bytes = static_cast<int64_t>(compressed.size());
-  if (bytes < kMinMemberBytes) {
-    return error(Code::kTruncated, path, ": offset 0: gzip data needs ", kMinMemberBytes, " bytes, file has ",
-                 bytes);
-  }
-  int64_t size = load_little<uint32_t>(compressed.data() + bytes - 4);
-  int64_t limit = max_inflated_bytes(bytes);
-  if (size <= limit) return size;
-  return error(Code::kCorrupt, path, ": offset ", bytes - 4, ": the gzip trailer says ", size, " bytes, ",
-               bytes, " compressed bytes hold at most ", limit);
-}
 
 }  // namespace dataline

@@ -35,11 +35,17 @@ Result<std::string> inflate_start(const std::string& path, Bytes compressed);
 Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std::byte> out,
                        const OpenContext& context);
 
+// Inflates everything, for files that do not state how much that is: several members, and zeros after the last. The block
+// grows by doubling while the members do not fit, and ends as large as the data. Errors: those of inflate_exactly(),
+// kNoMemory, kOverBudget.
+struct InflatedGzip {
+  Block block;
+  int64_t bytes = 0;
+};
+Result<InflatedGzip> inflate_gzip(const std::string& path, Bytes compressed, const OpenContext& context);
+
 // Inflates a bare deflate stream, which must be all of `compressed` and fill `out` exactly, and compares its CRC-32. kCorrupt.
 // `name` is for messages.
 Status inflate_stream(const std::string& name, Bytes compressed, std::span<std::byte> out, uint32_t crc32);
-
-// For files that do not say how long they are inside: the size in the trailer, of one member, below 4 GiB.
-Result<int64_t> size_in_gzip_trailer(const std::string& path, Bytes compressed);
 
 }  // namespace dataline

@@ -109,6 +109,10 @@ constexpr std::string_view kLeftOut = "left out: ", kDamaged = "damaged: ";
 inline bool is_loss(std::string_view note) {
   return note.starts_with(kLeftOut) || note.starts_with(kDamaged);
 }
+// The code of a file in which no record was found: kEmpty, or kCorrupt where some were lost.
+inline Code without_records(const std::vector<std::string>& notes) {
+  return std::any_of(notes.begin(), notes.end(), is_loss) ? Code::kCorrupt : Code::kEmpty;
+}
 
 // Where a record is stored, for messages about a bad sample.
 struct Place {

@@ -14,7 +14,6 @@
 #include "core/source/csv/csv_cells.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
-#include "core/source/gzip.h"
 #include "core/source/null_masks.h"
 
 namespace dataline {
@@ -91,7 +90,7 @@ Result<std::vector<TextField>> infer_fields(const MappedFile& file, const Head& 
                                             const RecordEnds& records, const CsvPlan& plan,
                                             SourceInfo& info) {
   if (head.count == 0) {
-    return error(Code::kEmpty, file.path(),
+    return error(without_records(info.notes), file.path(),
                  ": no records to infer types from; declare the fields, as in fields=name:text,label:i64");
   }
   std::vector<CsvTypeGuess> guesses(plan.names.size());
@@ -118,6 +117,9 @@ Result<CsvPlan> make_plan(const CsvOptions& options, const CsvDialect& dialect, 
   plan.delimiter = dialect.delimiter;
   plan.fill = options.fill;
   const bool infer = options.fields.empty();
+  if (!infer && !dialect.header && found.records.count() == 0)
+    return error(without_records(info.notes), file.path(),
+                 ": no records, and without a header the first one has the number of columns");
   DL_ASSIGN_OR_RETURN(const Head head, read_head(file, found.records,
                                                  infer            ? kSeenRecords
                                                  : dialect.header ? 0
@@ -146,7 +148,7 @@ Result<CsvPlan> make_plan(const CsvOptions& options, const CsvDialect& dialect, 
 Result<SourceRef> open_csv(const CsvOptions& options, const std::string& path, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
   DL_RETURN_IF_ERROR(refuse_stand_ins(start));
-  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, size_in_gzip_trailer, context));
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, nullptr, context));
   SourceInfo info{"csv", "", {}};
   if (is_compressed(start.bytes())) info.notes.push_back(inflated_note(start.bytes(), file));
   const CsvDialect dialect{options.delimiter.value_or(has_suffix(path, kTabSuffixes) ? '\t' : ','),

@@ -11,7 +11,6 @@
 #include "core/source/compressed_file.h"
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
-#include "core/source/gzip.h"
 #include "core/source/image_sets/image_sets.h"
 
 namespace dataline {
@@ -85,7 +84,7 @@ Status check_size(const Cifar& set, const MappedFile& file) {
 
 Result<SourceRef> open_batch(const Cifar& set, const std::string& path, const ImageSetOptions& options,
                              const OpenContext& context) {
-  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, size_in_gzip_trailer, context));
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, nullptr, context));
   DL_RETURN_IF_ERROR(file.load(context));
   DL_RETURN_IF_ERROR(check_size(set, file));
   FlatLayout layout = cifar_layout(set, options, file.bytes());

@@ -12,7 +12,6 @@
 #include "core/source/compressed_file.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
-#include "core/source/gzip.h"
 #include "core/source/jsonl/jsonl.h"
 #include "core/source/null_masks.h"
 
@@ -51,7 +50,7 @@ Result<InferredJson> infer_from(const MappedFile& file, const JsonLines& lines, 
 Result<std::vector<TextField>> infer_fields(const MappedFile& file, const JsonLines& lines, bool damaged,
                                             SourceInfo& info) {
   if (lines.lines.count() == 0)
-    return error(Code::kEmpty, file.path(), ": no lines to infer fields from; ", kDeclare);
+    return error(without_records(info.notes), file.path(), ": no lines to infer fields from; ", kDeclare);
   int64_t record = 0;
   Result<InferredJson> first = infer_from(file, lines, 0);
   const int64_t tried = damaged ? std::min(kMostTried, lines.lines.count()) : 1;
@@ -92,7 +91,7 @@ Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& pat
                              const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
   DL_RETURN_IF_ERROR(refuse_stand_ins(start));
-  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, size_in_gzip_trailer, context));
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, nullptr, context));
   SourceInfo info{"jsonl", "", {}};
   if (is_compressed(start.bytes())) info.notes.push_back(inflated_note(start.bytes(), file));
   DL_ASSIGN_OR_RETURN(JsonLines lines, find_json_lines(file, context));

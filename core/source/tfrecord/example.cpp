@@ -132,13 +132,14 @@ bool ExampleReader::read_entry(Bytes entry, std::string_view& name, Feature& fea
     fault_ = fields.fault();
     return false;
   }
-  plain_ = plain_ && !name.empty() && feature.kind != FeatureKind::kNone && is_name_text(name);
+  plain_ = plain_ && !name.empty() && has_value && is_name_text(name);
   return true;
 }
 
 bool ExampleReader::read_feature(Bytes message, Feature& feature) {
   WireReader fields(message);
   const std::byte* begin = fields.at();
+  feature.data = begin;  // also of a feature without a list: it is there
   for (WireField field; fields.next(field); begin = fields.at()) {
     if (field.number > 3 || field.type != WireField::kBytes) {
       plain_ = false;

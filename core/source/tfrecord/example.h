@@ -59,12 +59,18 @@ class WireReader {
   WireFault fault_;
 };
 
-enum class FeatureKind : uint8_t { kNone, kBytes, kFloats, kInts };  // kNone: the feature is not there
-std::string_view list_name(FeatureKind kind);                        // "int64_list"
+enum class FeatureKind : uint8_t {
+  kNone,
+  kBytes,
+  kFloats,
+  kInts
+};                                             // kNone: the feature has no list, or is not there
+std::string_view list_name(FeatureKind kind);  // "int64_list"
 
 struct Feature {
   FeatureKind kind;
-  const std::byte* data;  // of the Feature message, from its first list of that kind on
+  const std::byte*
+      data;  // of the Feature message, from its first list of that kind on; null: the feature is not there
   int64_t bytes;
 };
 

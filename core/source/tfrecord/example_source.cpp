@@ -44,12 +44,13 @@ class ExampleRecords final : public RecordSource {
   Status locate_row(Run& run, int64_t row, bool populate, std::byte* scratch) const;
   Status find_features(int64_t record, Bytes data, Found& found) const;
   size_t field_of(std::string_view name) const;  // fields_.size(): none
-  Status place_bytes(Run& run, int64_t row, size_t f, const Feature& feature, const std::byte* data) const;
+  Status place_bytes(Run& run, int64_t row, size_t f, const Feature& feature, const std::byte* data,
+                     std::byte* room) const;
   Status place_floats(Run& run, int64_t row, size_t f, const Feature& feature, const std::byte* data,
                       std::byte* room) const;
   Status place_ints(Run& run, int64_t row, size_t f, const Feature& feature, const std::byte* data,
                     std::byte* room) const;
-  Status place_missing(Run& run, int64_t row, size_t f, std::byte* room) const;
+  Status place_missing(Run& run, int64_t row, size_t f, const Feature& feature, std::byte* room) const;
   Status check_values(const Run& run, int64_t row, size_t f, int64_t values) const;
   Status malformed(int64_t record, const WireFault& fault, const std::byte* data) const;
 
@@ -105,13 +106,13 @@ Status ExampleRecords::locate_row(Run& run, int64_t row, bool populate, std::byt
   for (size_t f = 0; f < fields_.size(); ++f) {
     const Feature& feature = found[f];
     if (feature.kind == FeatureKind::kNone) {
-      DL_RETURN_IF_ERROR(place_missing(run, row, f, room));
+      DL_RETURN_IF_ERROR(place_missing(run, row, f, feature, room));
     } else if (feature.kind != fields_[f].kind) {
       return error(Code::kCorrupt, place_of_record(record), "feature ", printable(fields_[f].name), " is of ",
                    list_name(feature.kind), ", expected ", list_name(fields_[f].kind), " (",
                    fields_[f].type_text(), ")");
     } else if (feature.kind == FeatureKind::kBytes) {
-      DL_RETURN_IF_ERROR(place_bytes(run, row, f, feature, data.data()));
+      DL_RETURN_IF_ERROR(place_bytes(run, row, f, feature, data.data(), room));
     } else if (feature.kind == FeatureKind::kFloats) {
       DL_RETURN_IF_ERROR(place_floats(run, row, f, feature, data.data(), room));
     } else {
@@ -149,11 +150,20 @@ Status ExampleRecords::malformed(int64_t record, const WireFault& fault, const s
                ": no tf.train.Example: ", fault.what);
 }
 
-Status ExampleRecords::place_missing(Run& run, int64_t row, size_t f, std::byte* room) const {
+// A feature that is not there, or has no values. The latter is an empty row of a list of any length.
+Status ExampleRecords::place_missing(Run& run, int64_t row, size_t f, const Feature& feature,
+                                     std::byte* room) const {
   const FeatureField& field = fields_[f];
+  const bool is_there = feature.data != nullptr;
+  if (!fill_ && field.ragged && field.kind != FeatureKind::kBytes && is_there) {
+    run.columns[f].data[row] = kEmptyRow;
+    run.columns[f].bytes[row] = 0;
+    return Status::ok();
+  }
   if (!fill_) {
-    return error(Code::kCorrupt, place_of_record(run.indices[row]), "no feature ", printable(field.name),
-                 ", expected ", field.type_text(),
+    return error(Code::kCorrupt, place_of_record(run.indices[row]),
+                 is_there ? "no value in feature " : "no feature ", printable(field.name), ", expected ",
+                 field.type_text(),
                  field.ragged ? " (nulls=fill(0) makes it an empty row)" : " (nulls=fill(0) makes it 0)");
   }
   run.mark_null(f, row);
@@ -186,10 +196,11 @@ Status ExampleRecords::check_values(const Run& run, int64_t row, size_t f, int64
 }
 
 Status ExampleRecords::place_bytes(Run& run, int64_t row, size_t f, const Feature& feature,
-                                   const std::byte* data) const {
+                                   const std::byte* data, std::byte* room) const {
   WireFault fault;
   const BytesValues values = read_bytes_values(feature, fault);
   if (values.count < 0) return malformed(run.indices[row], fault, data);
+  if (values.count == 0) return place_missing(run, row, f, feature, room);
   if (values.count != 1) {
     return error(Code::kCorrupt, place_of_record(run.indices[row]), "feature ", printable(fields_[f].name),
                  " has ", values.count, " byte strings, expected 1");
@@ -207,6 +218,7 @@ Status ExampleRecords::place_floats(Run& run, int64_t row, size_t f, const Featu
   WireFault fault;
   const FloatValues values = find_float_values(feature, fault);
   if (values.count < 0) return malformed(run.indices[row], fault, data);
+  if (values.count == 0 && !fields_[f].ragged) return place_missing(run, row, f, feature, room);
   DL_RETURN_IF_ERROR(check_values(run, row, f, values.count));
   if (fields_[f].ragged) run.columns[f].bytes[row] = values.count * 4;
   const bool as_they_are = values.packed != nullptr && std::endian::native == std::endian::little;
@@ -221,6 +233,7 @@ Status ExampleRecords::place_ints(Run& run, int64_t row, size_t f, const Feature
   const int64_t capacity = value_room(f, run.max_bytes_per_sample) / 8;
   const int64_t count = read_int_values(feature, room, capacity, fault);
   if (count < 0) return malformed(run.indices[row], fault, data);
+  if (count == 0 && !fields_[f].ragged) return place_missing(run, row, f, feature, room);
   DL_RETURN_IF_ERROR(check_values(run, row, f, count));
   run.columns[f].data[row] = count == 0 ? kEmptyRow : room;
   if (fields_[f].ragged) run.columns[f].bytes[row] = count * 8;

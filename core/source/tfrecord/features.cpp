@@ -102,18 +102,14 @@ Result<FeatureField> field_of_feature(const std::string& place, std::string_view
   if (feature.kind == FeatureKind::kInts) count = read_int_values(feature, nullptr, 0, fault);
   const std::string at = concat(place, "feature ", printable(name));
   if (count < 0) return error(Code::kCorrupt, at, ": ", fault.what);
-  if (count == 0) {
-    return error(Code::kUnsupported, at,
-                 " is empty, its type cannot be inferred: declare it in fields=, as in ",
-                 printable(concat(name, ":i64[]")));
-  }
-  field.ragged = feature.kind == FeatureKind::kBytes;
-  if (field.ragged && count > 1) {
+  // The lengths of its lists differ: this one is empty, and a later one is not.
+  field.ragged = feature.kind == FeatureKind::kBytes || count == 0;
+  if (field.kind == FeatureKind::kBytes && count > 1) {
     return error(Code::kUnsupported, at, " has ", count,
                  " byte strings, and a field holds one: leave it out, naming the others in fields=");
   }
   if (count > 1) field.shape = {count};
-  field.values = count;
+  if (!field.ragged) field.values = count;
   return field;
 }
 
@@ -212,6 +208,22 @@ Result<std::vector<FeatureField>> infer_feature_fields(const std::string& place,
   return fields;
 }
 
+Status infer_from_later_record(const std::string& place, Bytes record, std::vector<FeatureField>& fields) {
+  DL_ASSIGN_OR_RETURN(const FeatureMap features, features_of(place, record));
+  for (FeatureField& field : fields) {
+    if (field.kind != FeatureKind::kNone) continue;
+    const auto found = features.find(field.name);
+    if (found == features.end()) continue;
+    DL_ASSIGN_OR_RETURN(FeatureField later, field_of_feature(place, found->first, found->second));
+    // The first record has none of the values, so their number is not fixed.
+    later.ragged = true;
+    later.shape.clear();
+    later.values = 1;
+    field = std::move(later);
+  }
+  return Status::ok();
+}
+
 std::string feature_list_text(const std::vector<FeatureField>& fields) {
   std::string list;
   for (const FeatureField& field : fields) {
@@ -224,16 +236,27 @@ std::string feature_list_text(const std::vector<FeatureField>& fields) {
 bool is_plain_example(Bytes record) {
   ExampleReader reader(record);
   std::string_view name;
-  int64_t count = 0;
+  bool has_list = false;
   WireFault fault;
-  for (Feature feature; reader.next(name, feature); ++count) {
+  for (Feature feature; reader.next(name, feature);) {
+    has_list = has_list || feature.kind != FeatureKind::kNone;
     int64_t values = 0;
     if (feature.kind == FeatureKind::kBytes) values = read_bytes_values(feature, fault).count;
     if (feature.kind == FeatureKind::kFloats) values = find_float_values(feature, fault).count;
     if (feature.kind == FeatureKind::kInts) values = read_int_values(feature, nullptr, 0, fault);
     if (values < 0) return false;
   }
-  return reader.fault().what == nullptr && reader.is_plain() && count > 0;
+  return reader.fault().what == nullptr && reader.is_plain() && has_list;
+}
+
+std::optional<int64_t> features_without_lists(Bytes record) {
+  ExampleReader reader(record);
+  std::string_view name;
+  int64_t count = 0;
+  for (Feature feature; reader.next(name, feature); ++count) {
+    if (feature.kind != FeatureKind::kNone) return std::nullopt;
+  }
+  return reader.fault().what == nullptr && reader.is_plain() ? std::optional(count) : std::nullopt;
 }
 
 bool is_sequence_example(Bytes record) {

@@ -52,7 +52,7 @@ constexpr KeySpec kTfRecordKeys[] = {
     kAxesKey};
 constexpr std::string_view kTfRecordSuffixes[] = {".tfrecord", ".tfrecords"};
 
-constexpr int64_t kMaxFirstRecords = 1000;  // damage=skip: that are read to find one whose checksum is right
+constexpr int64_t kMaxFirstRecords = 1000;  // are read to find what fields are: see FieldInference
 
 // What comes after "name.tfrecord" in names of shards: "-00003-of-00010".
 std::string_view without_shard(std::string_view name) {
@@ -120,41 +120,112 @@ Result<Block> read_record(const RecordFile& records, int64_t record, const OpenC
                checksum_text(expected), "; fields are inferred from it (fields= declares them)");
 }
 
-// Sets the fields that the first record decides; leaves them empty where records are bytes.
-Status infer_fields(const TfRecordOptions& options, const RecordFile& records, const OpenContext& context,
-                    std::vector<FeatureField>& fields, SourceInfo& info) {
-  using Records = TfRecordOptions::Records;
-  const std::string& path = records.file.path();
-  if (records.index.count() == 0) {
-    return error(
-        Code::kEmpty, path,
-        ": no records, hence no first one that says what they are; declare fields=, or records=bytes");
+// Reads records from the first one on, for as long as they do not decide what the fields are.
+class FieldInference {
+ public:
+  FieldInference(const TfRecordOptions& options, const RecordFile& records, const OpenContext& context)
+      : options_(options), records_(records), context_(context) {}
+
+  // Sets the fields that records decide; leaves them empty where records are bytes.
+  Status run(std::vector<FeatureField>& fields, SourceInfo& info) {
+    const std::string& path = records_.file.path();
+    if (records_.index.count() == 0) {
+      return error(
+          without_records(info.notes), path,
+          ": no records, hence no first one that says what they are; declare fields=, or records=bytes");
+    }
+    DL_ASSIGN_OR_RETURN(bool some, next_record());
+    // Records that may be Examples, and do not show it.
+    int64_t begin = -1;  // the first of them that has features
+    while (some && fields.empty()) {
+      const std::optional<int64_t> features = features_without_lists(data_);
+      if (!features) break;
+      if (*features > 0 && begin < 0) begin = next_ - 1;
+      DL_ASSIGN_OR_RETURN(some, next_record());
+    }
+    if (!some || (begin >= 0 && is_plain_example(data_))) {
+      next_ = std::max<int64_t>(begin, 0);
+      found_ = false;
+      const bool is_example = some;
+      DL_RETURN_IF_ERROR(next_record().status());
+      if (is_example) return infer(fields, info);
+    }
+    if (options_.records == TfRecordOptions::Records::kAuto && fields.empty() && !is_plain_example(data_)) {
+      if (is_sequence_example(data_)) return error(Code::kUnsupported, place_, kNoSequences);
+      info.notes.push_back("the first record is no tf.train.Example: records are delivered as bytes");
+      return Status::ok();
+    }
+    return infer(fields, info);
   }
-  int64_t first = 0;
-  Result<Block> read = read_record(records, first, context);
-  while (!read.is_ok() && read.status().code() == Code::kCorrupt && options.damage == RecordDamage::kSkip &&
-         first + 1 < std::min(records.index.count(), kMaxFirstRecords))
-    read = read_record(records, ++first, context);
-  if (!read.is_ok()) return read.take_status();
-  const Block block = read.take();
-  const FileExtent extent = data_of(records.index.records, first);
-  const Bytes data(block.data(), static_cast<size_t>(extent.bytes));
-  const std::string place =
-      concat(path, ": offset ", extent.offset - kRecordHeaderBytes, ": record ", first, ": ");
-  if (options.records == Records::kAuto && fields.empty() && !is_plain_example(data)) {
-    if (is_sequence_example(data)) return error(Code::kUnsupported, place, kNoSequences);
-    info.notes.push_back("the first record is no tf.train.Example: records are delivered as bytes");
+
+ private:
+  // From the current record on.
+  Status infer(std::vector<FeatureField>& fields, SourceInfo& info) {
+    const int64_t first = next_ - 1;
+    DL_ASSIGN_OR_RETURN(fields, infer_feature_fields(place_, data_, fields));
+    DL_RETURN_IF_ERROR(read_on(fields));
+    info.notes.push_back(concat("fields inferred from the first record",
+                                next_ - 1 > first ? " and from those after it" : "", ": ",
+                                feature_list_text(fields)));
     return Status::ok();
   }
-  DL_ASSIGN_OR_RETURN(fields, infer_feature_fields(place, data, fields));
-  info.notes.push_back(concat("fields inferred from the first record: ", feature_list_text(fields)));
-  return Status::ok();
-}
+
+  // Until each field has a type.
+  Status read_on(std::vector<FeatureField>& fields) {
+    const std::string place = place_;
+    const auto undecided = [&] {
+      return std::find_if(fields.begin(), fields.end(),
+                          [](const FeatureField& field) { return field.kind == FeatureKind::kNone; });
+    };
+    while (undecided() != fields.end()) {
+      DL_ASSIGN_OR_RETURN(const bool some, next_record());
+      if (!some) {
+        const std::string& name = undecided()->name;
+        return error(Code::kUnsupported, place, "feature ", printable(name), " is empty, as it is in ",
+                     "the records after it, its type cannot be inferred: declare it in fields=, as in ",
+                     printable(concat(name, ":i64[]")));
+      }
+      // A record that is not an Example is a bad sample, and decides nothing.
+      const Status status = infer_from_later_record(place_, data_, fields);
+      if (!status.is_ok() && status.code() != Code::kCorrupt) return status;
+    }
+    return Status::ok();
+  }
+
+  // False at the end of those that are looked at. A damaged record after the first is a bad sample, and decides nothing.
+  Result<bool> next_record() {
+    const int64_t end = std::min(records_.index.count(), kMaxFirstRecords);
+    for (;;) {
+      if (next_ >= end) return false;
+      Result<Block> read = read_record(records_, next_, context_);
+      const bool skips = found_ || (options_.damage == RecordDamage::kSkip && next_ + 1 < end);
+      if (!read.is_ok() && (read.status().code() != Code::kCorrupt || !skips)) return read.take_status();
+      const int64_t record = next_++;
+      if (!read.is_ok()) continue;
+      found_ = true;
+      block_ = read.take();
+      const FileExtent extent = data_of(records_.index.records, record);
+      data_ = Bytes(block_.data(), static_cast<size_t>(extent.bytes));
+      place_ = concat(records_.file.path(), ": offset ", extent.offset - kRecordHeaderBytes, ": record ",
+                      record, ": ");
+      return true;
+    }
+  }
+
+  const TfRecordOptions& options_;
+  const RecordFile& records_;
+  const OpenContext& context_;
+  int64_t next_ = 0;    // record
+  bool found_ = false;  // one that is not damaged
+  Block block_;         // of the last record
+  Bytes data_;          // in the block
+  std::string place_;   // begins messages about it
+};
 
 Result<RecordFile> open_records(const TfRecordOptions& options, const std::string& path,
                                 const OpenContext& context, SourceInfo& info) {
-  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, size_in_gzip_trailer, context));
-  if (file.bytes() != file.file_bytes())
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, nullptr, context));
+  if (file.inflated())
     info.notes.push_back("gzip: inflated into memory; without compression files are mapped");
   DL_RETURN_IF_ERROR(check_first_record(file));
   DL_RETURN_IF_ERROR(file.load(context));
@@ -170,7 +241,7 @@ Result<SourceRef> open_tfrecord(const TfRecordOptions& options, const std::strin
   if (options.records == TfRecordOptions::Records::kBytes)
     return plain_records(std::move(records), std::move(info));
   std::vector<FeatureField> fields = options.fields;
-  if (!all_declared(fields)) DL_RETURN_IF_ERROR(infer_fields(options, records, context, fields, info));
+  if (!all_declared(fields)) DL_RETURN_IF_ERROR(FieldInference(options, records, context).run(fields, info));
   if (fields.empty()) return plain_records(std::move(records), std::move(info));
   for (const FeatureField& field : fields) {
     if (options.fill) DL_RETURN_IF_ERROR(check_fill(*options.fill, field.field()));

@@ -194,7 +194,7 @@ TEST_F(TfRecordTest, ARecordThatDiffersIsABadSampleThatSaysWhatWouldReadIt) {
   expect({{"b", b}}, "no feature 'a', expected i64[2] (nulls=fill(0) makes it 0)");
   expect({{"a", int_feature({1, 2})}},
          "no feature 'b', expected bytes (nulls=fill(0) makes it an empty row)");
-  expect({{"a", ""}, {"b", b}}, "no feature 'a'");
+  expect({{"a", ""}, {"b", b}}, "no value in feature 'a', expected i64[2] (nulls=fill(0) makes it 0)");
   expect({{"a", float_feature({1, 2})}, {"b", b}},
          "feature 'a' is of float_list, expected int64_list (i64[2])");
   expect({{"a", int_feature({1})}, {"b", b}},
@@ -202,7 +202,8 @@ TEST_F(TfRecordTest, ARecordThatDiffersIsABadSampleThatSaysWhatWouldReadIt) {
   expect({{"a", int_feature({1, 2, 3})}, {"b", b}}, "feature 'a' has 3 values, expected 2");
   expect({{"a", int_feature({1, 2})}, {"b", bytes_feature({"x", "y"})}},
          "feature 'b' has 2 byte strings, expected 1");
-  expect({{"a", int_feature({1, 2})}, {"b", bytes_feature({})}}, "feature 'b' has 0 byte strings");
+  expect({{"a", int_feature({1, 2})}, {"b", bytes_feature({})}},
+         "no value in feature 'b', expected bytes (nulls=fill(0) makes it an empty row)");
 }
 
 TEST_F(TfRecordTest, MissingFeaturesAreFilled) {
