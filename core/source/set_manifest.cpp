@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/source/json.h"
+#include "core/source/text_encoding.h"
 
 namespace dataline {
 namespace {
@@ -60,6 +61,7 @@ Status read_line(JsonReader& json, Line& out) {
 }  // namespace
 
 Result<Manifest> parse_manifest(const std::string& path, std::string_view text) {
+  DL_RETURN_IF_ERROR(check_encoding(path, text));
   DL_RETURN_IF_ERROR(check_head_start(path, text));
   Manifest out;
   size_t at = 0;

@@ -13,7 +13,6 @@
 namespace dataline {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 // A record holds more than the value that is wanted of it: names, other values, escapes of six bytes for one.
 constexpr int64_t kRecordToValue = 8;
 
@@ -24,14 +23,6 @@ uint64_t digest_of(const RecordEnds& records) {
 }
 
 }  // namespace
-
-Result<int64_t> bytes_before_text(const MappedFile& file) {
-  std::array<char, 3> start{};
-  if (file.bytes() < static_cast<int64_t>(start.size())) return 0;
-  DL_RETURN_IF_ERROR(file.read(0, start.size(), reinterpret_cast<std::byte*>(start.data())));
-  return std::string_view(start.data(), start.size()) == kByteOrderMark ? static_cast<int64_t>(start.size())
-                                                                        : 0;
-}
 
 std::string cut_note(const MappedFile& file, int64_t offset) {
   return concat(kDamaged, file.path(), ": cut: ", file.bytes() - offset, " bytes from offset ", offset,

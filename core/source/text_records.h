@@ -39,9 +39,6 @@ inline ValueCell cell_of(std::string_view text) {
           static_cast<int64_t>(text.size())};
 }
 
-// Of a byte order mark in UTF-8: 3, or 0.
-Result<int64_t> bytes_before_text(const MappedFile& file);
-
 inline constexpr KeySpec kTextEndKey{"end", "optional|cut", "optional",
                                      "what the last record may be; cut: one without its line end, or with a "
                                      "quote that is not closed, is left out, for it may be a "

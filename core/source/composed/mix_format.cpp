@@ -5,6 +5,7 @@
 
 #include "core/source/composed/recipe.h"
 #include "core/source/open.h"
+#include "core/source/text_encoding.h"
 
 namespace dataline {
 namespace {
@@ -51,7 +52,8 @@ Result<std::string> read_text(const std::string& path, const OpenContext& contex
   }
   std::string text(static_cast<size_t>(file.bytes()), '\0');
   DL_RETURN_IF_ERROR(file.read(0, file.bytes(), reinterpret_cast<std::byte*>(text.data())));
-  return text;
+  DL_ASSIGN_OR_RETURN(const std::string_view rest, utf8_text(path, text));
+  return std::string(rest);
 }
 
 // The URI is text of the recipe, no text of the caller's: no column is his.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/source/csv/csv_lines.h"
-#include "core/source/text_records.h"
+#include "core/source/text_encoding.h"
 
 namespace dataline {
 namespace {
@@ -60,16 +60,6 @@ class RecordEndSearch {
   RecordEnds& out_;
 };
 
-Status check_encoding(const MappedFile& file) {
-  std::array<char, 2> start{};
-  if (file.bytes() < 2) return Status::ok();
-  DL_RETURN_IF_ERROR(file.read(0, 2, reinterpret_cast<std::byte*>(start.data())));
-  const std::string_view mark(start.data(), 2);
-  if (mark != "\xff\xfe" && mark != "\xfe\xff") return Status::ok();
-  return error(Code::kUnsupported, file.path(),
-               ": offset 0: UTF-16, expected UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)");
-}
-
 Result<std::string> header_text(const MappedFile& file, const FileExtent& extent) {
   if (extent.bytes > kMaxHeader) {
     return error(Code::kTooLarge, file.path(), ": offset ", extent.offset, ": the header has ", extent.bytes,
@@ -84,7 +74,6 @@ Result<std::string> header_text(const MappedFile& file, const FileExtent& extent
 
 Result<CsvRecords> find_csv_records(const MappedFile& file, const CsvDialect& dialect,
                                     const OpenContext& context) {
-  DL_RETURN_IF_ERROR(check_encoding(file));
   DL_ASSIGN_OR_RETURN(const int64_t first, bytes_before_text(file));
   CsvRecords out{{SortedTable(context.memory), first}, 0, {}};
   RecordEndSearch search(dialect, first, out.records);
@@ -108,7 +97,9 @@ Result<CsvRecords> find_csv_records(const MappedFile& file, const CsvDialect& di
                  ": in this record a quote is opened and never closed");
   }
   out.longest = search.longest();
-  if (search.lacks_header()) return error(Code::kEmpty, file.path(), ": no header that names columns");
+  if (search.lacks_header())
+    return error(out.cut_at >= 0 ? Code::kCorrupt : Code::kEmpty, file.path(),
+                 ": no header that names columns");
   if (dialect.header) {
     DL_ASSIGN_OR_RETURN(out.header, header_text(file, {first, out.records.begin - first}));
   }

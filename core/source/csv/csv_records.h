@@ -26,7 +26,7 @@ struct CsvRecords {
   int64_t cut_at = -1;  // where the record begins that was left out; -1: none
 };
 
-// kEmpty (no header), kUnsupported (UTF-16), kTruncated (a quote that is never closed), kTooLarge (a header of more than 8 MiB),
+// kEmpty (no header), kUnsupported (UTF-16, UTF-32), kTruncated (a quote that is never closed), kTooLarge (a header of more than 8 MiB),
 // kCancelled.
 Result<CsvRecords> find_csv_records(const MappedFile& file, const CsvDialect& dialect,
                                     const OpenContext& context);

@@ -13,6 +13,7 @@
 #include "core/source/labels/label_number.h"
 #include "core/source/labels/label_rows.h"
 #include "core/source/names.h"
+#include "core/source/text_encoding.h"
 
 namespace dataline {
 namespace {
@@ -251,8 +252,8 @@ Status index_list(const OpenDirectory& root, const FolderOptions& options, const
   OpenContext in_memory = context;  // so that truncating the list meanwhile cannot raise SIGBUS
   in_memory.io = IoMode::kMemory;
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(options.label_file, in_memory));
-  std::string_view text(reinterpret_cast<const char*>(file.at(0)), static_cast<size_t>(file.bytes()));
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark, as Excel writes it
+  const std::string_view all(reinterpret_cast<const char*>(file.at(0)), static_cast<size_t>(file.bytes()));
+  DL_ASSIGN_OR_RETURN(const std::string_view text, utf8_text(options.label_file, all));
   List list(root, options, context, index);
   auto add = [&](const LabelRow& row) { return list.add(row); };
   DL_RETURN_IF_ERROR(has_suffix(options.label_file, ".jsonl") ? each_jsonl_row(options.label_file, text, add)

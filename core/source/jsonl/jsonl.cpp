@@ -9,15 +9,21 @@
 #include "core/source/file_window.h"
 #include "core/source/flat_file.h"
 #include "core/source/identity.h"
+#include "core/source/text_encoding.h"
 
 namespace dataline {
 namespace {
 
+// Of spaces, tabs and line ends alone. Other lines end the search in their first piece.
 Result<bool> is_blank(FileWindow& window, int64_t begin, int64_t end) {
-  if (end - begin > kMaxBlankLine) return false;
-  DL_ASSIGN_OR_RETURN(const std::byte* const bytes, window.at(begin, end - begin));
-  const std::string_view text(reinterpret_cast<const char*>(bytes), static_cast<size_t>(end - begin));
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  constexpr int64_t kPieceBytes = 256;
+  for (int64_t at = begin; at < end; at += kPieceBytes) {
+    const int64_t count = std::min(end - at, kPieceBytes);
+    DL_ASSIGN_OR_RETURN(const std::byte* const bytes, window.at(at, count));
+    const std::string_view text(reinterpret_cast<const char*>(bytes), static_cast<size_t>(count));
+    if (text.find_first_not_of(" \t\r\n") != std::string_view::npos) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -33,9 +39,9 @@ int64_t BlankLines::line_of(int64_t index) const {
 }
 
 Result<JsonLines> find_json_lines(const MappedFile& file, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(const int64_t first, bytes_before_text(file));
   const TokenSpan bytes{DType::kU8, false, 0, file.bytes(), {}};
   DL_ASSIGN_OR_RETURN(const SortedTable found, find_ends(file, bytes, '\n', "lines", context));
-  DL_ASSIGN_OR_RETURN(const int64_t first, bytes_before_text(file));
   JsonLines out{{SortedTable(context.memory), first}, {}};
   FileWindow window(file);
   out.lines.ends.reserve(found.size());

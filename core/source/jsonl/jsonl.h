@@ -3,8 +3,7 @@
 // Where lines end is found once, at open, as fast as the file is read; a line is parsed when its sample is delivered, so a
 // line that is no JSON is a bad sample and no more.
 //
-// Read: LF and CRLF, a byte order mark, a last line without its end. Blank lines are skipped: those of at most kMaxBlankLine bytes, of
-// spaces, tabs and line ends alone.
+// Read: LF and CRLF, a byte order mark, a last line without its end. Blank lines, of spaces, tabs and line ends alone, are skipped.
 // Threads: immutable after open; every function may be called from several workers at once.
 // Memory: 4 bytes a line (SortedTable), 32 more for one that follows blank lines.
 // Source: jsonlines.org
@@ -21,8 +20,6 @@
 #include "core/source/text_records.h"
 
 namespace dataline {
-
-constexpr int64_t kMaxBlankLine = 256;  // bytes: a longer one is not looked at, and is a bad sample
 
 // The blank lines of a file, as they count in the numbers of the others.
 class BlankLines {
@@ -52,7 +49,7 @@ inline std::string_view without_line_end(std::string_view line) {
   return line;
 }
 
-// kCancelled.
+// kCancelled, kUnsupported (UTF-16, UTF-32).
 Result<JsonLines> find_json_lines(const MappedFile& file, const OpenContext& context);
 
 class JsonlFile final : public TextRecords {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/source/csv/csv_cells.h"
@@ -38,13 +39,15 @@ class CsvReader {
     if (cells.fault() == CsvFault::kAfterQuote) {
       return line_error(Code::kCorrupt, name_, line_of(cells.rest()),
                         "after a closing quote: expected a comma or the line's end, got ",
-                        shown_text(cells.rest().substr(0, 1)));
+                        printable_character(cells.rest()));
     }
     return true;
   }
   int64_t line() const { return line_; }
   std::span<const std::string> fields() const { return fields_; }
-  bool is_blank() const { return fields_.size() == 1 && fields_[0].empty(); }
+  bool is_blank() const {
+    return fields_.size() == 1 && fields_[0].find_first_not_of(" \t") == std::string::npos;
+  }
 
  private:
   // Of something in the record.
@@ -100,24 +103,16 @@ Result<bool> read_header(const std::string& name, const CsvReader& csv, Columns&
                     csv.fields().size(), csv.fields().size() == 1 ? " column" : " columns");
 }
 
-Status check_only_blank(CsvReader& csv, const std::string& name, int64_t blank_line) {
-  for (;;) {
-    DL_ASSIGN_OR_RETURN(bool more, csv.next());
-    if (!more) return Status::ok();
-    if (!csv.is_blank()) return line_error(Code::kCorrupt, name, blank_line, "a blank line within the list");
-  }
-}
-
 }  // namespace
 
 Status each_csv_row(const std::string& name, std::string_view text, const UseLabelRow& use) {
   CsvReader csv(name, text);
   Columns columns;
-  for (bool first = true;; first = false) {
+  for (bool first = true;;) {
     DL_ASSIGN_OR_RETURN(bool more, csv.next());
     if (!more) return Status::ok();
-    if (csv.is_blank()) return check_only_blank(csv, name, csv.line());
-    if (first) {
+    if (csv.is_blank()) continue;
+    if (std::exchange(first, false)) {
       DL_ASSIGN_OR_RETURN(bool header, read_header(name, csv, columns));
       if (header) continue;
     }

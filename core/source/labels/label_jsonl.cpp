@@ -38,16 +38,11 @@ Status read_row(JsonReader json, std::string& path, std::string& label, bool& la
 
 Status each_jsonl_row(const std::string& name, std::string_view text, const UseLabelRow& use) {
   std::string path, label;
-  int64_t blank_line = 0;
   for (int64_t line = 1; !text.empty(); ++line) {
     size_t end = text.find('\n');
     std::string_view row = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (row.find_first_not_of(" \t\r") == std::string_view::npos) {
-      if (blank_line == 0) blank_line = line;
-      continue;
-    }
-    if (blank_line != 0) return line_error(Code::kCorrupt, name, blank_line, "a blank line within the list");
+    if (row.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     bool label_is_text = false;
     DL_RETURN_IF_ERROR(read_row(JsonReader(name, line, row, "the line's end"), path, label, label_is_text));
     DL_RETURN_IF_ERROR(use({line, path, label, label_is_text}));

@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/source/files.h"
+#include "core/source/text_encoding.h"
 
 namespace dataline {
 
@@ -50,7 +51,8 @@ Result<ShardIndexText> read_shard_index(const std::string& path, const OpenConte
   DL_ASSIGN_OR_RETURN(Block block, context.memory->allocate(std::max<int64_t>(file.bytes(), 1), 1,
                                                             MemoryKind::kMetadata, path.c_str()));
   DL_RETURN_IF_ERROR(file.read(0, file.bytes(), block.data()));
-  const std::string_view text(reinterpret_cast<const char*>(block.data()), static_cast<size_t>(file.bytes()));
+  const std::string_view all(reinterpret_cast<const char*>(block.data()), static_cast<size_t>(file.bytes()));
+  DL_ASSIGN_OR_RETURN(const std::string_view text, utf8_text(path, all));
   return ShardIndexText{std::move(block), text};
 }
 

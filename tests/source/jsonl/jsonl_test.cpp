@@ -109,6 +109,26 @@ TEST_F(JsonlTest, LineEndsOfAllKindsAndABlankTail) {
   }
 }
 
+TEST_F(JsonlTest, BlankLinesAreSkippedWhereverAndHoweverLongTheyAre) {
+  for (const std::string& blank :
+       {std::string("\n"), std::string("\r\n"), std::string(" \t\n"), std::string("   \r\n"),
+        std::string(300, ' ') + "\n", std::string(70'000, '\t') + "\n\n"}) {
+    const std::string text = blank + "{\"a\": 1}\n" + blank + blank + "{\"a\": 2}\r\n" + blank;
+    EXPECT_THAT(values(text, "?fields=a:u8"), ElementsAre("\1", "\2"));
+    EXPECT_THAT(values(text + " ", "?fields=a:u8&end=cut"), ElementsAre("\1", "\2"));
+    EXPECT_THAT(values(text + "{\"a\": 3}", "?fields=a:u8&end=cut"), ElementsAre("\1", "\2"));
+    EXPECT_THAT(values(text + "{\"a\": 3}", "?fields=a:u8"), ElementsAre("\1", "\2", "\3"));
+  }
+}
+
+TEST_F(JsonlTest, BlankLinesCountInTheNumbersOfLines) {
+  const SourceRef source = open("\n" + std::string(300, ' ') + "\n{\"a\": 1}\n\r\nbad\n", "?fields=a:u8");
+  const Fetched rows = fetch_all(*source);
+  ASSERT_EQ(rows.errors.size(), 1u);
+  EXPECT_THAT(rows.errors.at(1).message(), HasSubstr("line 5: byte 1: expected '{', got 'b'"));
+  EXPECT_THAT(source->place_of(0, 0).within, HasSubstr("line 3, "));
+}
+
 TEST_F(JsonlTest, NullAndMissingAreBadSamplesOrFilled) {
   const std::string text =
       "{\"a\": 1, \"t\": \"x\", \"v\": [1]}\n{\"a\": null, \"t\": null, \"v\": null}\n{}\n";

@@ -49,6 +49,23 @@ TEST_F(LabelText, AStringOfJsonMayHoldEveryByteFromTheSpaceOn) {
                {"line 1: byte 12: a control character within a string"});
 }
 
+TEST_F(LabelText, BlankLinesAreSkippedInBothKindsOfLists) {
+  for (const std::string blank : {"\n", "\r\n", " \t\n", "\n\n\n"}) {
+    const std::string a = "dog/a.jpg", b = "dog/b.png", json = "{\"path\":\"";
+    for (const auto& [file, text] : std::vector<std::pair<std::string, std::string>>{
+             {"l.csv", blank + a + ",1\n" + blank + b + ",2\n" + blank},
+             {"l.csv", blank + "path,label\n" + blank + a + ",1\n" + blank + b + ",2\n" + blank},
+             {"l.jsonl",
+              blank + json + a + "\",\"label\":1}\n" + blank + json + b + "\",\"label\":2}\n" + blank}}) {
+      Result<SourceRef> source = open(file, text);
+      ASSERT_TRUE(source.is_ok()) << source.status().message();
+      EXPECT_THAT(samples_of(*source.value()), ElementsAre(a + " 1", b + " 2"));
+    }
+  }
+  expect_error(open("l.jsonl", "\n \n{\"path\":1}\n"), Code::kCorrupt, {"line 3: "});
+  expect_error(open("l.csv", "\n \nnone.png,1\n"), Code::kNotFound, {"line 3: "});
+}
+
 TEST_F(LabelText, MessagesShow64BytesOfAName) {
   const std::string name = std::string(63, 'n') + "e";
   EXPECT_THAT(said_of_label(name),
@@ -57,9 +74,9 @@ TEST_F(LabelText, MessagesShow64BytesOfAName) {
               EndsWith("line 2: label '" + name + "...': expected a number as in the lines before"));
 }
 
-TEST_F(LabelText, MessagesShowControlCharactersAsQuestionMarks) {
+TEST_F(LabelText, MessagesEscapeControlCharacters) {
   EXPECT_THAT(said_of_label("a\x1f\x7f~ \tb"),
-              EndsWith("line 2: label 'a??~ ?b': expected a number as in the lines before"));
+              EndsWith("line 2: label 'a\\x1f\\x7f~ \\tb': expected a number as in the lines before"));
 }
 
 }  // namespace
