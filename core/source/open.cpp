@@ -179,7 +179,7 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
     Files all;
     for (Files& some : files) std::move(some.begin(), some.end(), std::back_inserter(all));
     Result<SourceRef> opened = opening.open(all);
-    notes.insert(notes.end(), opening.losses().begin(), opening.losses().end());
+    for (std::string& note : opening.notes()) notes.push_back(std::move(note));
     return opened;
   }
   if (context.bad_files == BadFiles::kSkip && file_count > files.size())
@@ -190,7 +190,7 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
     DL_ASSIGN_OR_RETURN(SourceRef source, opening.open(files[i]));
     parts.push_back({uri.paths[i].name, std::move(source), uri.paths[i].path});
   }
-  notes.insert(notes.end(), opening.losses().begin(), opening.losses().end());
+  for (std::string& note : opening.notes()) notes.push_back(std::move(note));
   return zip_sources(std::move(parts));
 }
 

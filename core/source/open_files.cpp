@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/source/composed/parts.h"
+#include "core/source/files.h"
+#include "core/source/identity.h"
 
 namespace dataline {
 
@@ -22,12 +24,14 @@ OpenFiles::OpenFiles(const Uri& uri, const Format& format, OpenOne open_one, con
 Result<SourceRef> OpenFiles::open(const Files& files) {
   std::vector<Part> parts;
   parts.reserve(files.size());
+  first_empty_ = Status::ok();
   for (const std::string& path : files) {
     DL_RETURN_IF_ERROR(before_file());
     DL_RETURN_IF_ERROR(open_file(path, parts));
     context_.progress->add_file();
   }
   for (const Status& finding : checks_.take_findings()) DL_RETURN_IF_ERROR(note_finding(finding));
+  if (parts.empty() && losses_.first().is_ok()) return explain(first_empty_);
   if (parts.empty()) {
     return Status(losses_.first())
         .in(concat("none of ", file_count_, " files can be opened, the first because of"));
@@ -90,6 +94,13 @@ Status OpenFiles::open_file(const std::string& path, std::vector<Part>& parts) {
   Result<SourceRef> opened = open_one_(path, context);
   if (!opened.is_ok()) {
     Status cause = opened.take_status();
+    if (right && has_no_samples(path, cause)) {
+      Status samples = SetChecks::check_samples(path, check, 0);
+      if (!samples.is_ok()) DL_RETURN_IF_ERROR(note_finding(samples));
+      if (first_empty_.is_ok()) first_empty_ = std::move(cause);
+      empty_.push_back(path);
+      return Status::ok();
+    }
     if (may_leave_out(cause)) {
       losses_.leave_out(std::move(cause));
       return Status::ok();
@@ -110,6 +121,24 @@ Status OpenFiles::open_file(const std::string& path, std::vector<Part>& parts) {
   parts.push_back({"", std::move(source), path});
   ++opened_;
   return Status::ok();
+}
+
+// Of a file that was not opened. A directory that one opener reads is not one of several files.
+bool OpenFiles::has_no_samples(const std::string& path, const Status& status) const {
+  if (file_count_ == 1 || (format_.is_member == nullptr && format_.host == nullptr)) return false;
+  if (status.code() == Code::kEmpty) return true;
+  const Result<MappedFile> file = MappedFile::open_unloaded(path, context_);
+  return file.is_ok() && file.value().bytes() == 0;
+}
+
+std::vector<std::string> OpenFiles::notes() const {
+  std::vector<std::string> notes = losses_.notes();
+  if (empty_.empty()) return notes;
+  std::vector<std::string_view> names;
+  for (const std::string& path : empty_) names.push_back(base_name(path));
+  notes.push_back(concat(names.size(), names.size() == 1 ? " file has" : " files have",
+                         " no samples: ", some_names(names, ", ")));
+  return notes;
 }
 
 FileCheck OpenFiles::checks_of(const std::string& path) {

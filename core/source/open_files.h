@@ -1,4 +1,7 @@
 // Opens the files of a URI one after another, by the options bad_files and checksums.
+//
+// A file without samples adds none, as long as another file has some: a file of 0 bytes, and one whose fields cannot be inferred
+// because it has no records. Without such a file the first of them is the error.
 // Threads: one at a time. Checks the cancel token between files, and reports progress.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -24,8 +27,8 @@ class OpenFiles {
             SetChecks& checks, size_t file_count);
 
   Result<SourceRef> open(const Files& files);
-  // One note for each file that was left out, or is not what its checksum says.
-  const std::vector<std::string>& losses() const { return losses_.notes(); }
+  // One for each file that was left out, or is not what its checksum says; one for all files without samples.
+  std::vector<std::string> notes() const;
 
  private:
   Status before_file() const;
@@ -33,6 +36,7 @@ class OpenFiles {
   void leave_out_others(std::vector<Part>& parts);
   FileCheck checks_of(const std::string& path);
   Status note_finding(const Status& finding);
+  bool has_no_samples(const std::string& path, const Status& status) const;
   bool may_leave_out(const Status& status) const {
     return context_.bad_files == BadFiles::kSkip && file_count_ > 1 && is_damage(status);
   }
@@ -48,6 +52,8 @@ class OpenFiles {
   const size_t file_count_;
   size_t opened_ = 0;
   Losses losses_;
+  Files empty_;         // without samples
+  Status first_empty_;  // why the first of this call is not opened
 };
 
 }  // namespace dataline

@@ -203,7 +203,7 @@ class OpenedFile final : public ParquetFile {
   // Magics and the length of the footer.
   Failure check_ends() {
     if (bytes_ == 0)
-      return failure(DL_ERR_TRUNCATED, path_, ": offset 0: the file is empty, expected a Parquet file");
+      return failure(DL_ERR_EMPTY, path_, ": offset 0: the file is empty, expected a Parquet file");
     if (bytes_ < kLeastBytes) {
       return failure(DL_ERR_TRUNCATED, path_, ": offset ", bytes_, ": the file ends, expected at least ",
                      kLeastBytes, " bytes of a Parquet file");

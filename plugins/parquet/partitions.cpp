@@ -132,6 +132,16 @@ const Partitions::Key* Partitions::find(const std::string& name) const {
   return nullptr;
 }
 
+void Partitions::drop(size_t file) {
+  const auto erase = [file](std::vector<Value>& values) {
+    if (!values.empty()) values.erase(values.begin() + static_cast<std::ptrdiff_t>(file));
+  };
+  for (Key& key : keys_) {
+    erase(key.values);
+    erase(key.masks);
+  }
+}
+
 FileOptions Partitions::for_files(FileOptions options) const {
   for (const Key& key : keys_) options.left_out.push_back(key.field.name);
   if (options.fields.empty()) return options;

@@ -36,6 +36,8 @@ class Partitions {
 
   // The options for opening the files: without the keys.
   FileOptions for_files(FileOptions options) const;
+  // Forgets the values of a file that adds no samples; those behind it move up.
+  void drop(size_t file);
   // Places the files' columns and the keys. Called once, after the first file was opened.
   void place(const std::vector<PqField>& columns, const FileOptions& options);
 

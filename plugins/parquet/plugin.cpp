@@ -186,18 +186,27 @@ Failure open_files(const dl_format_request& request, FileOptions& options,
   const auto count = static_cast<int64_t>(paths.size());
   const FileOptions file_options = partitions.for_files(options);
   const bool tells = request.struct_size >= sizeof request;  // else an older library's
+  Failure first_empty;
   for (const FoundFile& found : paths) {
     if (tells && is_set(request.cancelled)) {
       return failure(DL_CANCELLED, request.path, ": cancelled after ", files.size(), " of ", count, " files");
     }
     if (tells) request.report(&request, static_cast<int64_t>(files.size()), count);
     std::shared_ptr<const ParquetFile> file;
-    if (Failure failed = ParquetFile::open(found.path, file_options, request.options, &file)) return failed;
+    Failure failed = ParquetFile::open(found.path, file_options, request.options, &file);
+    // A file of 0 bytes among others adds no samples, as in the library's formats.
+    if (failed.code == DL_ERR_EMPTY && count > 1) {
+      if (!first_empty) first_empty = failed;
+      partitions.drop(files.size());
+      continue;
+    }
+    if (failed) return failed;
     if (!files.empty()) {
       if (Failure failed = check_same(*files[0], *file)) return failed;
     }
     files.push_back(std::move(file));
   }
+  if (files.empty()) return first_empty;
   partitions.place(files[0]->fields(), options);
   if (tells) request.report(&request, count, count);
   return {};

@@ -6,7 +6,6 @@
 #include <functional>
 #include <string>
 
-#include "core/base/text.h"
 #include "tests/conformance/files.h"
 #include "tests/support/temp_folder.h"
 
@@ -164,12 +163,16 @@ TEST(MessageText, NamesOutsideAsciiAreShownAsTheyAre) {
   std::filesystem::remove_all(folder);
 }
 
+// That each character has all of its bytes.
 bool is_utf8_text(const std::string& text) {
-  for (std::string_view rest = text; !rest.empty();) {
-    const uint32_t character = take_character(rest);
-    if (character >= kNotUtf8 && character < kNotUtf8 + 256) return false;
+  size_t more = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool continues = (byte & 0xC0) == 0x80;
+    if (continues != (more > 0)) return false;
+    more = continues ? more - 1 : byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : byte >= 0xC0 ? 1 : 0;
   }
-  return true;
+  return more == 0;
 }
 
 TEST(MessageText, BuffersEndAtACharacterWhateverTheRoom) {

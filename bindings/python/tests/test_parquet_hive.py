@@ -48,6 +48,16 @@ def assert_same_as_pyarrow(folder: Path, parquet: dataline.Extensions) -> None:
                 assert np.asarray(mine[name]).dtype == np.int32
 
 
+def test_values_of_directories_stay_with_their_files_beside_a_file_of_0_bytes(tmp_path: Path, parquet: dataline.Extensions) -> None:
+    folder = nested(tmp_path)
+    (folder / "year=2023" / "month=7").mkdir()
+    (folder / "year=2023" / "month=7" / "part-0.parquet").write_bytes(b"")
+    rows = rows_of(f"parquet:{folder}", parquet)
+    assert [(int(row["x"]), int(row["year"]), int(row["month"])) for row in rows] == [
+        (1, 2023, 1), (2, 2023, 1), (3, 2024, 2), (4, 2024, 2), (5, 2024, 10), (6, 2024, 10),
+    ]  # fmt: skip
+
+
 def test_subdirectories_are_entered_in_natural_order_of_the_names(tmp_path: Path, parquet: dataline.Extensions) -> None:
     folder = nested(tmp_path)
     for uri in (f"parquet:{folder}", str(folder)):  # with the scheme and without it

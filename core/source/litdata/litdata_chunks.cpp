@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/source/damage.h"
 #include "core/source/documents/documents.h"
 #include "core/source/files.h"
 #include "core/source/litdata/litdata_rows.h"
@@ -72,6 +73,14 @@ Status explain_chunk(const MappedFile& file, int64_t samples) {
       "Arrow cannot hold one of its values: give the values of a key one type)");
 }
 
+Status read_chunk_headers(const std::string& directory, const ShardEntry& chunk,
+                          const std::vector<bool>& by_header, ShardPlan& plan, const OpenContext& context) {
+  DL_RETURN_IF_ERROR(chunk.wrong);
+  DL_ASSIGN_OR_RETURN(const MappedFile file, open_shard_file(directory, chunk, context));
+  DL_ASSIGN_OR_RETURN(const ShardTable table, read_shard_table(file, chunk.samples, plan, context));
+  return read_headers(file, table.samples.extent(0), by_header, plan);
+}
+
 }  // namespace
 
 ShardPlan litdata_plan() { return {"litdata", {}, {}, false, explain_chunk}; }
@@ -79,12 +88,19 @@ ShardPlan litdata_plan() { return {"litdata", {}, {}, false, explain_chunk}; }
 Status read_first_item(const std::string& directory, const LitdataIndex& index,
                        const std::vector<bool>& by_header, ShardPlan& plan, const OpenContext& context) {
   if (std::find(by_header.begin(), by_header.end(), true) == by_header.end()) return Status::ok();
+  Status first;  // why the first chunk cannot be read, where damaged ones may be left out
   for (const ShardEntry& chunk : index.chunks) {
     if (chunk.samples == 0) continue;
-    DL_ASSIGN_OR_RETURN(const MappedFile file, open_shard_file(directory, chunk, context));
-    DL_ASSIGN_OR_RETURN(const ShardTable table, read_shard_table(file, chunk.samples, plan, context));
-    return read_headers(file, table.samples.extent(0), by_header, plan);
+    ShardPlan tried = plan;
+    Status status = read_chunk_headers(directory, chunk, by_header, tried, context);
+    for (size_t c = 0; c < by_header.size() && status.is_ok(); ++c) {
+      if (by_header[c] && !tried.columns[c].field) status = tried.columns[c].why_not;
+    }
+    if (status.is_ok()) return plan = std::move(tried), status;
+    if (context.bad_files == BadFiles::kError || !is_damage(status)) return status;
+    if (first.is_ok()) first = std::move(status);
   }
+  if (!first.is_ok()) return first;
   return error(Code::kEmpty, index.path,
                ": no items, whose first one says the dtype and the shape of arrays");
 }

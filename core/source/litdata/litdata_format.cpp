@@ -19,15 +19,24 @@
 namespace dataline {
 namespace {
 
-// Whether its first chunk has the rows of an Arrow file, and so all.
+Result<bool> chunk_has_rows(const std::string& directory, const ShardEntry& chunk,
+                            const OpenContext& context) {
+  DL_RETURN_IF_ERROR(chunk.wrong);
+  DL_ASSIGN_OR_RETURN(const MappedFile file, open_shard_file(directory, chunk, context));
+  DL_ASSIGN_OR_RETURN(const std::optional<FileExtent> rows, find_litdata_rows(file, chunk.samples));
+  return rows.has_value();
+}
+
+// Whether its first chunk has the rows of an Arrow file, and so all. Where damaged chunks may be left out: whether one has.
 Result<bool> has_rows(const std::string& directory, const LitdataIndex& index, const OpenContext& context) {
+  const bool strict = context.bad_files == BadFiles::kError;
   for (const ShardEntry& chunk : index.chunks) {
     // Only items are compressed so.
     if (chunk.unpack != nullptr || !chunk.compressed.empty()) return false;
     if (chunk.samples == 0) continue;
-    DL_ASSIGN_OR_RETURN(const MappedFile file, open_shard_file(directory, chunk, context));
-    DL_ASSIGN_OR_RETURN(const std::optional<FileExtent> rows, find_litdata_rows(file, chunk.samples));
-    return rows.has_value();
+    Result<bool> rows = chunk_has_rows(directory, chunk, context);
+    if (strict || (rows.is_ok() && rows.value())) return rows;
+    if (!rows.is_ok() && !is_damage(rows.status())) return rows;
   }
   return false;
 }
@@ -46,10 +55,10 @@ Result<SourceRef> open_tokens_set(const std::vector<std::string>& fields, const 
   for (const std::string& name : fields) {
     if (name != kNames[0]) return no_such_field(concat(index.path, ": "), "column", name, kNames);
   }
-  size_t next = 0;
   return open_shards(place, index.chunks, "litdata", context,
                      [&](const std::string& directory, const ShardEntry& chunk) {
-                       return open_token_chunk(directory, chunk, *dtype, index.tokens[next++], context);
+                       const auto number = static_cast<size_t>(&chunk - index.chunks.data());
+                       return open_token_chunk(directory, chunk, *dtype, index.tokens[number], context);
                      });
 }
 

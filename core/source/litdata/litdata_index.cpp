@@ -103,8 +103,9 @@ class LitdataIndexParser {
       if (key == "dim" && !json_.take_word("null")) return json_.read_count(tokens);
       return key == "dim" ? Status::ok() : json_.skip_value();
     }));
-    DL_RETURN_IF_ERROR(check_shard_entry(index_.path, index_.chunks.size(), chunk,
-                                         {"chunk", "filename", "chunk_bytes", "chunk_size"}));
+    chunk.wrong = check_shard_entry(index_.path, index_.chunks.size(), chunk,
+                                    {"chunk", "filename", "chunk_bytes", "chunk_size"});
+    if (context_.bad_files == BadFiles::kError) DL_RETURN_IF_ERROR(chunk.wrong);
     index_.chunks.push_back(std::move(chunk));
     index_.tokens.push_back(tokens);
     return Status::ok();

@@ -34,6 +34,7 @@ class MdsIndexParser {
                    shards ? "version" : "shards", " is missing",
                    chunks ? " (it is of a LitData set: litdata:DIRECTORY)" : "");
     if (index_.shards.empty()) return error(Code::kEmpty, index_.path, ": no shards");
+    DL_RETURN_IF_ERROR(choose_columns_of_set());
     return std::move(index_);
   }
 
@@ -73,15 +74,20 @@ class MdsIndexParser {
       if (key == "zip_data") return read_file(shard.compressed, shard.compressed_bytes);
       return key == "compression" ? json_.read_string(shard.codec) : json_.skip_value();
     }));
+    shard.wrong = check_shard(shard, format, columns);
+    if (context_.bad_files == BadFiles::kError) DL_RETURN_IF_ERROR(shard.wrong);
+    index_.shards.push_back(std::move(shard));
+    return Status::ok();
+  }
+
+  Status check_shard(const ShardEntry& shard, const std::string& format, Columns& columns) {
     if (format != "mds") {
       return error(Code::kUnsupported, index_.path, ": shard ", index_.shards.size(), " has the format ",
                    printable(format), ", expected mds");
     }
     DL_RETURN_IF_ERROR(check_shard_entry(index_.path, index_.shards.size(), shard,
                                          {"shard", "raw_data.basename", "raw_data.bytes", "samples"}));
-    DL_RETURN_IF_ERROR(take_columns(columns));
-    index_.shards.push_back(std::move(shard));
-    return Status::ok();
+    return take_columns(columns);
   }
 
   Status read_texts(std::vector<std::string>& out) {
@@ -107,7 +113,9 @@ class MdsIndexParser {
     });
   }
 
-  // All shards have the columns of the first.
+  using Specs = std::vector<MdsColumnSpec>;
+
+  // Adds the shard to the group of those with the same columns.
   Status take_columns(Columns& columns) {
     const size_t count = columns.names.size();
     if (count == 0 || columns.encodings.size() != count || columns.sizes.size() != count) {
@@ -115,31 +123,59 @@ class MdsIndexParser {
                    " column_names, ", columns.encodings.size(), " column_encodings, ", columns.sizes.size(),
                    " column_sizes");
     }
-    const bool first = index_.columns.empty();
-    if (!first && count != index_.columns.size()) return columns_differ();
+    Specs specs;
     for (size_t c = 0; c < count; ++c) {
       MdsColumnSpec spec{std::move(columns.names[c]), std::move(columns.encodings[c]), columns.sizes[c]};
-      if (!first && spec != index_.columns[c].spec) return columns_differ();
-      if (!first) continue;
-      for (const MdsColumn& other : index_.columns) {
-        if (other.spec.name == spec.name)
+      for (const MdsColumnSpec& other : specs) {
+        if (other.name == spec.name)
           return error(Code::kCorrupt, index_.path, ": two columns are called ", printable(spec.name));
       }
       if (spec.name.empty()) return error(Code::kCorrupt, index_.path, ": a column without a name");
+      specs.push_back(std::move(spec));
+    }
+    const auto same = std::find_if(groups_.begin(), groups_.end(),
+                                   [&](const Group& group) { return group.specs == specs; });
+    if (same == groups_.end()) {
+      groups_.push_back({std::move(specs), {index_.shards.size()}});
+    } else {
+      same->shards.push_back(index_.shards.size());
+    }
+    return Status::ok();
+  }
+
+  // The set has the columns of its first shard; where shards may be left out, those that most shards have.
+  Status choose_columns_of_set() {
+    if (groups_.empty()) return index_.shards.front().wrong;
+    auto chosen = groups_.begin();
+    if (context_.bad_files == BadFiles::kSkip)
+      chosen = std::max_element(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
+        return a.shards.size() < b.shards.size();
+      });
+    for (const Group& group : groups_) {
+      if (&group == &*chosen) continue;
+      for (const size_t shard : group.shards) {
+        Status differs = error(Code::kMismatch, index_.path, ": the columns of shard ", shard,
+                               " differ from those of shard ", chosen->shards.front());
+        if (context_.bad_files == BadFiles::kError) return differs;
+        index_.shards[shard].wrong = std::move(differs);
+      }
+    }
+    for (MdsColumnSpec& spec : chosen->specs) {
       DL_ASSIGN_OR_RETURN(MdsColumn column, mds_column(index_.path, std::move(spec)));
       index_.columns.push_back(std::move(column));
     }
     return Status::ok();
   }
 
-  Status columns_differ() const {
-    return error(Code::kMismatch, index_.path, ": the columns of shard ", index_.shards.size(),
-                 " differ from those of shard 0");
-  }
+  struct Group {
+    Specs specs;
+    std::vector<size_t> shards;
+  };
 
   JsonReader json_;
   const OpenContext& context_;
   MdsIndex index_;
+  std::vector<Group> groups_;  // of shards with the same columns, by their first shard
 };
 
 }  // namespace

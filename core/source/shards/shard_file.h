@@ -17,6 +17,8 @@ struct ShardEntry {
   // The name of the file that is its compressed form, or ""; what made it, as the index calls it ("zstd:3"); its bytes, or -1.
   std::string compressed = {}, codec = {};
   int64_t compressed_bytes = -1;
+  // Why the index cannot be right about this shard. Ok: nothing is known against it.
+  Status wrong = {};
   // Where the file itself holds its samples compressed: makes of it what it would be without that, in memory.
   Result<MappedFile> (*unpack)(const MappedFile& file, const ShardEntry& entry,
                                const OpenContext& context) = nullptr;

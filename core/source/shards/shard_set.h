@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ struct ShardIndexText {
 };
 Result<ShardIndexText> read_shard_index(const std::string& path, const OpenContext& context);
 
-// That the index says all of an entry, `number` of them: each is called `word`, its values `names`. kCorrupt.
+// That the index states all of an entry, the number of which is `number`: each is called `word`, its values `names`. kCorrupt.
 struct ShardEntryNames {
   const char *word, *name, *bytes, *samples;
 };
@@ -48,24 +49,31 @@ ShardSetPlace shard_set_place(const std::string& path);
 // The columns to deliver: the named ones, or all. What is not read is refused, unless it is left out. kNoSuchField.
 Status choose_columns(const std::string& index, const std::vector<std::string>& wanted, ShardPlan& plan);
 
-// All shards, one after another, each opened by open(directory, shard). Those that cannot be opened: by the option bad_files.
+// All shards, one after another, each opened by open(directory, shard). Those that cannot be opened: by the option bad_files. A
+// shard without samples, as the index states it, is not opened where another one has some.
 template <typename Open>
 Result<SourceRef> open_shards(const ShardSetPlace& place, const std::vector<ShardEntry>& shards,
                               std::string_view format, const OpenContext& context, const Open& open) {
   context.progress->expect_files(static_cast<int64_t>(shards.size()));
   std::vector<Part> parts;
   Losses losses(context);
+  const bool some =
+      std::any_of(shards.begin(), shards.end(), [](const ShardEntry& s) { return s.samples > 0; });
   for (const ShardEntry& shard : shards) {
     if (context.cancelled())
       return error(Code::kCancelled, place.index, ": cancelled after ", parts.size(), " of ", shards.size(),
                    " shards");
+    if (some && shard.samples == 0 && shard.wrong.is_ok()) continue;
     context.report("opening ", place.directory);
-    Result<SourceRef> opened = open(place.directory.empty() ? "." : place.directory, shard);
+    Result<SourceRef> opened = shard.wrong.is_ok()
+                                   ? open(place.directory.empty() ? "." : place.directory, shard)
+                                   : Result<SourceRef>(shard.wrong);
     if (opened.is_ok()) {
       parts.push_back({"", opened.take(), join_path(place.directory, shard.name)});
       continue;
     }
-    if (context.bad_files == BadFiles::kError || shards.size() == 1 || !is_damage(opened.status()))
+    const bool placed = context.bad_files != BadFiles::kKeep || shard.samples >= 0;
+    if (context.bad_files == BadFiles::kError || shards.size() == 1 || !placed || !is_damage(opened.status()))
       return opened.take_status();
     if (context.bad_files == BadFiles::kSkip) {
       losses.leave_out(opened.take_status());

@@ -78,7 +78,9 @@ class TarIndexBuilder {
     }
     note_losses(members.losses());
     if (index_.key_ends_.empty()) {
-      return error(Code::kEmpty, file_.path(), ": no samples: no member has a name of the form KEY.EXTENSION",
+      // An archive of other members is not one without samples.
+      const Code code = nameless_ > 0 ? Code::kUnsupported : without_records(index_.notes_);
+      return error(code, file_.path(), ": no samples: no member has a name of the form KEY.EXTENSION",
                    hidden_.count() == 0 ? "" : "; it has ", hidden_.text());
     }
     DL_ASSIGN_OR_RETURN(std::vector<size_t> chosen, choose_fields());
