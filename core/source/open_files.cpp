@@ -36,6 +36,8 @@ Result<SourceRef> OpenFiles::open(const Files& files) {
     return Status(losses_.first())
         .in(concat("none of ", file_count_, " files can be opened, the first because of"));
   }
+  // A file of 0 bytes of a format with a header was perhaps not written completely.
+  if (!empty_.empty()) context_.log(lacks_header_ ? LogLevel::kWarning : LogLevel::kInfo, empty_note());
   losses_.fill_places(parts);
   if (context_.bad_files == BadFiles::kSkip) leave_out_others(parts);
   Result<SourceRef> all = concat_sources(std::move(parts));
@@ -95,11 +97,16 @@ Status OpenFiles::open_file(const std::string& path, std::vector<Part>& parts) {
   if (!opened.is_ok()) {
     Status cause = opened.take_status();
     if (right && has_no_samples(path, cause)) {
-      Status samples = SetChecks::check_samples(path, check, 0);
-      if (!samples.is_ok()) DL_RETURN_IF_ERROR(note_finding(samples));
-      if (first_empty_.is_ok()) first_empty_ = std::move(cause);
-      empty_.push_back(path);
-      return Status::ok();
+      // A manifest may state otherwise, whether checksums are wanted or not: this file lost its samples.
+      check = checks_.compare(path, format_.name);
+      if (check.status.is_ok()) check.status = SetChecks::check_samples(path, check, 0);
+      if (check.status.is_ok()) {
+        lacks_header_ = lacks_header_ || cause.code() != Code::kEmpty;
+        if (first_empty_.is_ok()) first_empty_ = std::move(cause);
+        empty_.push_back(path);
+        return Status::ok();
+      }
+      cause = check.status;
     }
     if (may_leave_out(cause)) {
       losses_.leave_out(std::move(cause));
@@ -131,13 +138,16 @@ bool OpenFiles::has_no_samples(const std::string& path, const Status& status) co
   return file.is_ok() && file.value().bytes() == 0;
 }
 
-std::vector<std::string> OpenFiles::notes() const {
-  std::vector<std::string> notes = losses_.notes();
-  if (empty_.empty()) return notes;
+std::string OpenFiles::empty_note() const {
   std::vector<std::string_view> names;
   for (const std::string& path : empty_) names.push_back(base_name(path));
-  notes.push_back(concat(names.size(), names.size() == 1 ? " file has" : " files have",
-                         " no samples: ", some_names(names, ", ")));
+  return concat(names.size(), names.size() == 1 ? " file has" : " files have",
+                " no samples: ", some_names(names, ", "));
+}
+
+std::vector<std::string> OpenFiles::notes() const {
+  std::vector<std::string> notes = losses_.notes();
+  if (!empty_.empty()) notes.push_back(empty_note());
   return notes;
 }
 

@@ -36,6 +36,7 @@ class OpenFiles {
   void leave_out_others(std::vector<Part>& parts);
   FileCheck checks_of(const std::string& path);
   Status note_finding(const Status& finding);
+  std::string empty_note() const;
   bool has_no_samples(const std::string& path, const Status& status) const;
   bool may_leave_out(const Status& status) const {
     return context_.bad_files == BadFiles::kSkip && file_count_ > 1 && is_damage(status);
@@ -52,8 +53,9 @@ class OpenFiles {
   const size_t file_count_;
   size_t opened_ = 0;
   Losses losses_;
-  Files empty_;         // without samples
-  Status first_empty_;  // why the first of this call is not opened
+  Files empty_;                // without samples
+  bool lacks_header_ = false;  // one of them, of a format that has headers
+  Status first_empty_;         // why the first of this call is not opened
 };
 
 }  // namespace dataline

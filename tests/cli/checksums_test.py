@@ -116,6 +116,19 @@ class Checksums(Damage):
         self.fails(1, "verify", self.OPENS["tokens"], says=f"set/{name}: is missing")
         self.assertEqual(len(self.recover(self.OPENS["tokens"])["lost"]), 1)
 
+    def test_a_shard_of_0_bytes_has_lost_its_samples_where_the_manifest_states_some(self):
+        for form in ("arrow", "npy", "tar"):
+            self.make(form)
+            name = "set/" + self.shards(form)[2]
+            os.truncate(self.path(name), 0)
+            self.fails(1, "info", self.OPENS[form], says=name)
+            self.assertIn(f"left out: {name}", self.run_shell("info", self.OPENS[form], "--bad-files", "skip").err)
+            os.remove(self.path("set/dataline.manifest"))
+            ran = self.run_shell("info", self.OPENS[form])
+            self.assertEqual(ran.status, 0, form)
+            self.assertIn("1 file has no samples: " + os.path.basename(name), ran.err, "a warning: it lacks its header")
+            shutil.rmtree(self.path("set"))
+
     def test_a_missing_last_shard_is_found(self):
         self.make("arrow")
         os.remove(self.path("set/part-00009.arrow"))
