@@ -101,9 +101,14 @@ std::string Job::value(const char* key) const {
   return value;
 }
 
-void Job::one_at_a_time(const Request& request) {
-  constexpr const char* kSettings[][2] = {
-      {"batch_size", "1"}, {"max_bytes_per_sample", "64MiB"}, {"prefetch_depth", "1"}, {"max_leases", "1"}};
+void Job::one_at_a_time(const Request& request, const dl_dataset* dataset) {
+  const std::string_view format = dl_dataset_format(dataset);
+  const bool mapped =
+      format == "folder" || format == "tar";  // no copy of a record: room is address space alone
+  const char* const kSettings[][2] = {{"batch_size", "1"},
+                                      {"max_bytes_per_sample", mapped ? "4GiB" : "64MiB"},
+                                      {"prefetch_depth", "1"},
+                                      {"max_leases", "1"}};
   for (const auto& [key, value] : kSettings) {
     if (request.option(key).empty()) set(key, value);
   }
@@ -114,7 +119,7 @@ void Job::one_at_a_time_if_ragged(const Request& request, const dl_dataset* data
   if (std::none_of(fields.begin(), fields.end(),
                    [](const dl_view& field) { return field.kind == DL_KIND_RAGGED; }))
     return;
-  one_at_a_time(request);
+  one_at_a_time(request, dataset);
   if (request.option("prefetch_depth").empty()) set("prefetch_depth", kDepthOfSingles);
 }
 
@@ -157,14 +162,28 @@ Loader Job::create(dl_dataset* dataset) {
     throw Failure{.message = numbers.file + ": " + std::to_string(numbers.count) + " " + numbers.key +
                              ", expected one a sample, " + std::to_string(samples)};
   }
+  Loader created;
   dl_error error = DL_ERROR_INIT;
-  dl_loader* loader = nullptr;
+  check(try_create(dataset, created, error), error);
+  return created;
+}
+
+bool Job::create_within_budget(dl_dataset* dataset, Loader& out) {
+  dl_error error = DL_ERROR_INIT;
+  const dl_status status = try_create(dataset, out, error);
+  if (status == DL_ERR_OVER_BUDGET) return false;
+  check(status, error);
+  return true;
+}
+
+dl_status Job::try_create(dl_dataset* dataset, Loader& out, dl_error& error) {
   // For --rank auto and --world-size auto: the library does not read it by itself.
   check(dl_options_set_environment(options_.get(), environment(), &error), error);
-  check(dl_loader_create(dataset, options_.get(), &loader, &error), error);
-  Loader created(loader);
-  if (messages().verbose) tell_loader(loader);
-  return created;
+  dl_loader* loader = nullptr;
+  const dl_status status = dl_loader_create(dataset, options_.get(), &loader, &error);
+  out.reset(loader);
+  if (status == DL_OK && messages().verbose) tell_loader(loader);
+  return status;
 }
 
 dl_status Job::check(dl_status status, const dl_error& error) const {

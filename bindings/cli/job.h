@@ -19,6 +19,8 @@ class Job {
 
   Dataset open();
   Loader create(dl_dataset* dataset);
+  // False where memory_budget refuses the plan; other errors are create()'s.
+  bool create_within_budget(dl_dataset* dataset, Loader& out);
 
   // As check() of failure.h, with the user's texts, and with the signal in Interrupted.
   dl_status check(dl_status status, const dl_error& error) const;
@@ -26,7 +28,7 @@ class Job {
   const dl_options* options() const { return options_.get(); }
   std::string value(const char* key) const;  // of an option: "cpu" of device, "1" of epochs
   // Batches of one sample in two slots, large enough for any sample within the default limits; but what `request` sets.
-  void one_at_a_time(const Request& request);
+  void one_at_a_time(const Request& request, const dl_dataset* dataset);
   // For a run over all samples: rows of one size many at a time; others one by one, eight in flight, so that a large sample needs no
   // setting.
   void one_at_a_time_if_ragged(const Request& request, const dl_dataset* dataset);
@@ -37,6 +39,7 @@ class Job {
   void set_sample(int64_t index);  // makes it the only sample of each epoch
 
  private:
+  dl_status try_create(dl_dataset* dataset, Loader& out, dl_error& error);
   void set(const dl_option_info& option, const std::string& value);
 
   void tell_dataset(const dl_dataset* dataset);

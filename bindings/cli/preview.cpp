@@ -93,7 +93,7 @@ class Preview {
     }
     if (sample_) {
       job_->set_sample(*sample_);
-      job_->one_at_a_time(request_);
+      job_->one_at_a_time(request_, dataset_.get());
     } else if (request_.option("batch_size").empty() && request_.option("global_batch_size").empty()) {
       // Load no more than is shown.
       job_->set("batch_size", std::to_string(std::min(wanted_, kMaxBatch)));
@@ -101,7 +101,7 @@ class Preview {
     loader_ = job_->create(dataset_.get());
     if (!choose_picture()) {
       loader_.reset();
-      job_->one_at_a_time(request_);
+      job_->one_at_a_time(request_, dataset_.get());
       loader_ = job_->create(dataset_.get());
       choose_picture();
     }

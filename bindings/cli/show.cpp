@@ -104,7 +104,7 @@ class Show {
                                grouped(samples) + " samples, counted from 0"};
     if (request_.option("transform").empty()) decode_images();
     if (sample_) job_.set_sample(*sample_);
-    job_.one_at_a_time(request_);
+    job_.one_at_a_time(request_, dataset_.get());
     loader_ = job_.create(dataset_.get());
     if (request_.flag("field")) field_ = choose_field(request_, loader_.get());
   }

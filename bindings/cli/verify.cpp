@@ -81,9 +81,23 @@ class Verify {
         job_.set("transform", "image: decode");
     }
     job_.one_at_a_time_if_ragged(request_, dataset_.get());
-    loader_ = job_.create(dataset_.get());
+    create();
     if (dl_loader_part_count(loader_.get()) > 0)
       throw Failure{.message = "a mix draws from its parts, some samples not at all: verify each part"};
+  }
+
+  // Limits protect a job from samples that it did not expect; here a sample is not bad because it is large. So the limits are the
+  // highest whose plan the memory allows.
+  void create() {
+    constexpr const char* kKeys[] = {"max_pixels", "max_decoded_bytes"};
+    constexpr std::array<const char*, 2> kLimits[] = {{"1000000000", "1GiB"}, {"1000000000", "256MiB"}};
+    for (const auto& limits : kLimits) {
+      for (size_t i = 0; i < limits.size(); ++i)
+        if (request_.option(kKeys[i]).empty()) job_.set(kKeys[i], limits[i]);
+      if (job_.create_within_budget(dataset_.get(), loader_)) return;
+    }
+    if (request_.option(kKeys[1]).empty()) job_.set(kKeys[1], "64MiB");
+    loader_ = job_.create(dataset_.get());
   }
 
   void tell_damage() {

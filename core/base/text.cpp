@@ -105,6 +105,8 @@ std::optional<std::vector<int64_t>> parse_shape(std::string_view text) {
   return shape;
 }
 
+std::string picture_size(int64_t height, int64_t width) { return concat(width, " wide, ", height, " high"); }
+
 std::string shape_text(std::span<const int64_t> shape) {
   std::string out;
   for (size_t i = 0; i < shape.size(); ++i) {

@@ -16,7 +16,9 @@ std::optional<double> parse_f64(std::string_view text);    // decimal point in e
 std::optional<int64_t> parse_size(std::string_view text);  // bytes: "4096", "64KiB", "1.5GiB"
 std::optional<bool> parse_bool(std::string_view text);     // true false
 std::optional<std::vector<int64_t>> parse_shape(std::string_view text);  // "3x32x32"
-std::string shape_text(std::span<const int64_t> shape);                  // "3x32x32", "" for a scalar
+// "4000 wide, 6000 high": a picture's size in messages.
+std::string picture_size(int64_t height, int64_t width);
+std::string shape_text(std::span<const int64_t> shape);  // "3x32x32", "" for a scalar
 
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);  // spaces and tabs

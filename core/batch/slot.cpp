@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/checked.h"
+#include "core/base/text.h"
 #include "core/memory/pages.h"
 
 namespace dataline {
@@ -178,9 +179,9 @@ void Slot::refuse_size(size_t storage, int64_t row, int64_t first) {
   for (const OutputField& output : *outputs_) {
     if (output.storage == static_cast<int32_t>(storage)) field = output.field.name;
   }
-  Status cause = error(Code::kMismatch, "field '", field, "': sample ", records[row], " is ", size[2 * row],
-                       "x", size[2 * row + 1], ", sample ", records[first], " of the same batch is ",
-                       size[2 * first], "x", size[2 * first + 1],
+  Status cause = error(Code::kMismatch, "field '", field, "': sample ", records[row], " is ",
+                       picture_size(size[2 * row], size[2 * row + 1]), ", sample ", records[first],
+                       " of the same batch is ", picture_size(size[2 * first], size[2 * first + 1]),
                        ": one batch needs one size; add resize([h, w]) or random_resized_crop(size), or "
                        "resize(bucket) with bucket_by=aspect");
   if (BadRow* known = find_bad(row); known != nullptr) {

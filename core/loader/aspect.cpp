@@ -13,6 +13,7 @@
 
 #include "core/base/atomic.h"
 #include "core/base/checked.h"
+#include "core/base/text.h"
 #include "core/base/thread.h"
 #include "core/base/thread_mutex.h"
 #include "core/loader/pipeline.h"
@@ -222,8 +223,8 @@ class ShapeReading {
         LogLevel::kWarning,
         concat(unreadable_, " of ", source_.count(),
                " images have no header that can be read and are bad samples of the commonest shape, ",
-               request_.shapes[most].height, "x", request_.shapes[most].width, ": sample ", first_unreadable_,
-               ": ", why_.text()));
+               picture_size(request_.shapes[most].height, request_.shapes[most].width), ": sample ",
+               first_unreadable_, ": ", why_.text()));
   }
 
   const ShapeRequest& request_;

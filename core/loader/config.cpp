@@ -8,6 +8,7 @@
 #include "core/base/checked.h"
 #include "core/loader/buckets.h"
 #include "core/memory/machine_limits.h"
+#include "core/memory/pages.h"
 
 namespace dataline {
 namespace {
@@ -146,6 +147,9 @@ Result<LoaderConfig> make_config(const Options& options) {
   DL_RETURN_IF_ERROR(read_buckets(options, config));
   DL_RETURN_IF_ERROR(check_cache(options, config));
   DL_RETURN_IF_ERROR(check_device(options, config));
+  config.fits_any_image = kAddressSpaceIsFree && !options.is_set(Option::kMaxBytesPerSample) &&
+                          config.global_batch <= config.world_size && config.device == "cpu" &&
+                          !config.pin_memory && options.allocator.allocate == nullptr;
   return config;
 }
 

@@ -173,6 +173,8 @@ struct LoaderConfig {
   int64_t budget_bytes = 0;
   bool budget_is_auto = true;
   int64_t max_bytes_per_sample = 1 << 20;
+  // A batch of one sample has room for the largest image that max_pixels allows: address space, which costs nothing.
+  bool fits_any_image = false;
   DecodeLimits decode_limits;
   OnError on_error = OnError::kRaise;
   int64_t max_bad = -1;

@@ -21,7 +21,22 @@ Field bytes_field(int64_t bytes) {
   return field;
 }
 
-Storage storage_for(const Field& output, int64_t max_bytes_per_sample) {
+// Of all slots together. A process has 128 TiB, and others want some.
+constexpr int64_t kMaxRoomBytes = int64_t{1} << 42;
+
+// What a row of images of their own sizes may take.
+int64_t image_room(const Field& output, const LoaderConfig& config) {
+  if (!config.fits_any_image || output.shape.size() != 3) return config.max_bytes_per_sample;
+  int64_t pixel_bytes = dtype_bytes(output.dtype);
+  for (const int64_t dim : output.shape) pixel_bytes *= dim < 0 ? 1 : dim;
+  const int64_t most = kMaxRoomBytes / (config.prefetch_depth + config.max_leases);
+  const int64_t pixels = std::min(config.decode_limits.max_pixels, most / std::max<int64_t>(pixel_bytes, 1));
+  return std::max(config.max_bytes_per_sample, pixels * pixel_bytes);
+}
+
+Storage storage_for(const Field& output, const LoaderConfig& config) {
+  const int64_t max_bytes_per_sample =
+      output.varies() ? image_room(output, config) : config.max_bytes_per_sample;
   Storage storage;
   storage.kind = output.kind;
   if (output.to_bucket) {
@@ -199,7 +214,7 @@ class PipelineBuilder {
   }
   int32_t add_slot_rows(const Program& program, const Field& output, const FieldPlace& place,
                         bool whole_column) {
-    storages_.push_back(storage_for(output, config_.max_bytes_per_sample));
+    storages_.push_back(storage_for(output, config_));
     pipeline_.passes.push_back({&program, place.column, place.offset, whole_column});
     return static_cast<int32_t>(storages_.size()) - 1;
   }

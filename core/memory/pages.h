@@ -27,6 +27,11 @@ void unmap_huge_pages(std::byte* data, int64_t bytes) noexcept;  // the same `by
 // Zeroed, aligned to kHugePageBytes, not charged against overcommit (Windows: charged like all memory); null when the system refuses (RLIMIT_AS). Freed by
 // unmap_huge_pages(). `bytes` > 0.
 std::byte* map_address_space(int64_t bytes) noexcept;
+#if defined(_WIN32)
+inline constexpr bool kAddressSpaceIsFree = false;
+#else
+inline constexpr bool kAddressSpaceIsFree = true;
+#endif
 
 // Returns the whole pages inside [data, data + bytes) to the system; they read as zeros when touched again, on Windows as
 // anything.

@@ -160,10 +160,10 @@ TEST_F(Varying, AnotherSizeIsABadSampleThatNamesBoth) {
   EXPECT_EQ(bad.record, 9);
   EXPECT_EQ(bad.replacement, -1);
   EXPECT_EQ(bad.cause.code(), Code::kMismatch);
-  EXPECT_EQ(
-      bad.cause.message(),
-      "field 'image': sample 9 is 5x1, sample 3 of the same batch is 2x4: one batch needs one size; add "
-      "resize([h, w]) or random_resized_crop(size), or resize(bucket) with bucket_by=aspect");
+  EXPECT_EQ(bad.cause.message(),
+            "field 'image': sample 9 is 1 wide, 5 high, sample 3 of the same batch is 4 wide, 2 high: one "
+            "batch needs one size; add "
+            "resize([h, w]) or random_resized_crop(size), or resize(bucket) with bucket_by=aspect");
   EXPECT_EQ(slot_->bad_rows()[1].record, 7);
 }
 

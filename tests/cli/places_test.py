@@ -71,7 +71,7 @@ class Pictures(PlacesTest):
         self.write("set/c/2.png", png(5, 5, bytes(75)))
         for policy in ("raise", "replace", "quarantine"):
             ran = self.fails(1, "cat", "folder:set", "--field", "image", "--transform", "image: decode", "--on_error", policy,
-                             says="sample 2: set/c/2.png: field 'image': sample 2 is 5x5, sample 0 of the same batch is 3x4")
+                             says="sample 2: set/c/2.png: field 'image': sample 2 is 5 wide, 5 high, sample 0 of the same batch is 4 wide, 3 high")
             self.assertEqual(len(ran.err.splitlines()), 1, ran.err)
             self.assertNotIn("left out", ran.err)
 

@@ -8,6 +8,7 @@ import json
 import os
 import struct
 import tarfile
+import zlib
 
 import shell
 from images_test import png
@@ -43,6 +44,24 @@ class Verify(ShellTest):
             self.assertRegex(lines[2], r"^6 samples, \d+ B read, 2 bad$")
             self.assertEqual(len(lines), 3)
             self.assertEqual(ran.err, "dataline: 2 of 6 samples are bad\n")
+
+    def test_a_large_photograph_is_not_bad(self):
+        """6000 x 4000 pixels of RGB are 72 MB: more than training's max_bytes_per_sample and max_decoded_bytes."""
+        os.makedirs(self.path("large/a"))
+        head = struct.pack(">IIBBBBB", 6000, 4000, 8, 2, 0, 0, 0)
+        rows = zlib.compress(bytes(4000 * (1 + 3 * 6000)), 1)
+        chunks = b"".join(struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+                          for name, body in ((b"IHDR", head), (b"IDAT", rows), (b"IEND", b"")))
+        with open(self.path("large/a/1.png"), "wb") as file:
+            file.write(b"\x89PNG\r\n\x1a\n" + chunks)
+        with tarfile.open(self.path("large.tar"), "w") as tar:
+            tar.add(self.path("large/a/1.png"), "1.png")
+        for uri in ("folder:large", "tar:large.tar"):
+            self.assertIn("1 sample, 72.0 MB read, none bad", self.ok("verify", uri).decode())
+        ran = self.run_shell("verify", "folder:large", "--max-bytes-per-sample", "1MiB")
+        self.assertEqual(ran.status, 1, "a limit that is given holds")
+        self.assertIn("image of 6000 wide, 4000 high needs 72000000 bytes, max_bytes_per_sample is 1048576; raise "
+                      "max_bytes_per_sample to at least 72000000", ran.out.decode())
 
     def test_json_lists_code_and_cause(self):
         ran = self.run_shell("verify", self.pictures(bad=(5,)), "--json")

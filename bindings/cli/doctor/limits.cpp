@@ -54,8 +54,9 @@ std::optional<Verdict> of_large_images(const Findings& findings) {
     return std::nullopt;
   const std::string stored = std::to_string(size.side * 3 / 2);
   return Verdict{.cause = "large_images",
-                 .text = "the files are " + std::to_string(size.width) + "x" + std::to_string(size.height) +
-                         ", delivered as " + std::to_string(size.side) +
+                 .text = "the files are " + std::to_string(size.width) + " wide, " +
+                         std::to_string(size.height) + " high" + ", delivered as " +
+                         std::to_string(size.side) +
                          ": store a smaller copy, as with `mogrify -path smaller -resize " + stored + "x" +
                          stored + "^ *.jpg`"};
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
 #include "core/transform/color/adjust.h"
 
 #include <cstring>
@@ -66,9 +67,9 @@ Status blur(const ColorKernels& kernels, const BlurSide& across, const BlurSide&
             Frame& frame) {
   const int64_t margin = across.taps / 2, half = down.taps / 2;
   if (margin >= frame.width || half >= frame.height)
-    return error(Code::kOutOfRange, "gaussian_blur: expected an image of at least ", half + 1, "x",
-                 margin + 1, " for a kernel of ", down.taps, "x", across.taps, ", got ", frame.height, "x",
-                 frame.width);
+    return error(Code::kOutOfRange, "gaussian_blur: expected an image of at least ",
+                 picture_size(half + 1, margin + 1), " for a kernel of ",
+                 picture_size(down.taps, across.taps), ", got ", picture_size(frame.height, frame.width));
   const int64_t mark = scratch.mark(), line_bytes = frame.line_bytes();
   const int64_t values = (frame.width + 2 * margin) * frame.channels;
   const int64_t old_bytes = down.taps * line_bytes, sum_bytes = values * static_cast<int64_t>(sizeof(float));

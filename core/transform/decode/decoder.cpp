@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/text.h"
 #include "core/transform/decode/format_decoder.h"
 
 namespace dataline {
@@ -129,8 +130,9 @@ Status ImageDecoder::open_format(Bytes encoded) {
   if (!options_.orient) header_.orientation = 1;
   const std::optional<int64_t> pixels = checked_multiply(header_.height, header_.width);
   if (!pixels || *pixels > options_.limits.max_pixels) {
-    return error(Code::kTooLarge, image_format_name(header_.format), " of ", header_.width, "x",
-                 header_.height, " pixels, max_pixels is ", options_.limits.max_pixels);
+    return error(Code::kTooLarge, image_format_name(header_.format), " of ",
+                 picture_size(header_.height, header_.width), ", max_pixels is ", options_.limits.max_pixels,
+                 "; raise max_pixels to at least ", header_.height * header_.width);
   }
   const size_t index = static_cast<size_t>(header_.format) - 1;
   FormatDecoder* decoder = formats_[index].get();

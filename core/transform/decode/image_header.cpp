@@ -3,8 +3,6 @@
 
 #include <cstring>
 
-#include "core/base/checked.h"
-
 namespace dataline {
 namespace {
 
@@ -37,6 +35,8 @@ constexpr Foreign kForeign[] = {
     {4, "ftypmsf1", "HEIF is not supported"},
     {0, "\0\0\1\0"sv, "ICO is not supported"},
     {0, "8BPS", "PSD is not supported"},
+    {0, "Pf\n", "PFM is not supported"},
+    {0, "PF\n", "PFM is not supported"},
     {0, "%PDF", "PDF is no image"},
     {0, "PK\3\4", "a zip archive, no image"},
     {0, "\x1F\x8B", "gzipped bytes, no image"},
@@ -80,7 +80,7 @@ Status name_foreign(Bytes encoded) {
       return error(Code::kCorrupt, foreign.name, ", expected JPEG, PNG, WebP or PNM");
   }
   return error(Code::kCorrupt, "no image: ", encoded.size(), " bytes that begin with ", first_bytes(encoded),
-               ", expected JPEG (ff d8), PNG (89 50 4e 47), WebP (RIFF....WEBP) or PNM (P5, P6, P7)");
+               ", expected JPEG (ff d8), PNG (89 50 4e 47), WebP (RIFF....WEBP) or PNM (P1 to P7)");
 }
 
 // Whether the bytes end within a magic number.
@@ -89,55 +89,7 @@ bool begins(Bytes encoded, std::string_view magic) {
          std::memcmp(encoded.data(), magic.data(), encoded.size()) == 0;
 }
 
-constexpr int64_t kEntryBytes = 12;
-constexpr uint16_t kOrientationTag = 0x0112;
-constexpr uint16_t kByte = 1, kShort = 3, kLong = 4;
-
-struct Tiff {
-  Bytes bytes;
-  bool big;
-
-  uint32_t u16(int64_t at) const {
-    return big ? load_big<uint16_t>(&bytes[at]) : load_little<uint16_t>(&bytes[at]);
-  }
-  uint32_t u32(int64_t at) const {
-    return big ? load_big<uint32_t>(&bytes[at]) : load_little<uint32_t>(&bytes[at]);
-  }
-  bool holds(int64_t at, int64_t count) const {
-    return extent_fits(at, count, static_cast<int64_t>(bytes.size()));
-  }
-};
-
-// The value of an entry that holds one number of any integer type; 0 for other entries.
-uint32_t number_of(const Tiff& tiff, int64_t entry) {
-  const uint32_t type = tiff.u16(entry + 2);
-  if (tiff.u32(entry + 4) != 1) return 0;
-  if (type == kShort) return tiff.u16(entry + 8);
-  if (type == kLong) return tiff.u32(entry + 8);
-  if (type == kByte) return static_cast<uint32_t>(tiff.bytes[entry + 8]);
-  return 0;
-}
-
 }  // namespace
-
-// Reads the first IFD only and follows no offset from it, so it cannot loop.
-int32_t exif_orientation(Bytes block) {
-  if (starts_with(block, "Exif\0\0"sv)) block = block.subspan(6);
-  if (block.size() < 8) return 1;
-  const Tiff tiff{block, starts_with(block, "MM\0*"sv)};
-  if (!tiff.big && !starts_with(block, "II*\0"sv)) return 1;
-  const int64_t ifd = tiff.u32(4);
-  if (!tiff.holds(ifd, 2)) return 1;
-  const int64_t entries = tiff.u16(ifd);
-  for (int64_t i = 0; i < entries; ++i) {
-    const int64_t entry = ifd + 2 + i * kEntryBytes;
-    if (!tiff.holds(entry, kEntryBytes)) return 1;
-    if (tiff.u16(entry) != kOrientationTag) continue;
-    const uint32_t value = number_of(tiff, entry);
-    return value >= 1 && value <= 8 ? static_cast<int32_t>(value) : 1;
-  }
-  return 1;
-}
 
 std::string_view image_format_name(ImageFormat format) {
   constexpr std::string_view kNames[] = {"JPEG", "PNG", "WebP", "PNM"};

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,7 @@ struct ImageHeader {
   int64_t width = 0;
   int32_t channels = 3;      // as stored: 1 grey or palette, 2 grey + alpha, 3, 4 (RGBA or CMYK)
   int32_t bits = 8;          // per channel
-  int32_t orientation = 1;   // Exif, 1..8; 1 if absent
+  int32_t orientation = 1;   // of Exif or XMP, 1..8; 1 if absent
   bool progressive = false;  // or interlaced
 };
 
@@ -35,14 +36,22 @@ Result<ImageHeader> read_image_header(Bytes encoded);
 // --- By format.
 
 // The bytes begin as the format's files do. JPEG: walks the markers as libjpeg does, up to the first frame header (SOFn), and
-// takes Exif from APP1 segments before it.
+// takes Exif and XMP from APP1 segments before the first scan.
 Result<ImageHeader> read_jpeg_header(Bytes encoded);
 Result<ImageHeader> read_png_header(Bytes encoded);
 // An animation's size is that of its canvas.
 Result<ImageHeader> read_webp_header(Bytes encoded);
-// PGM (P5), PPM (P6) and PAM (P7), of 8 bits.
+// PBM, PGM and PPM as text (P1, P2, P3) and as bytes (P4, P5, P6), and PAM (P7), with a maxval of 1 to 65535.
 Result<ImageHeader> read_pnm_header(Bytes encoded);
-Result<int64_t> find_pnm_pixels(Bytes encoded);  // the offset of the first
+struct PnmPixels {
+  int64_t begin = 0;   // offset of the first
+  int64_t maxval = 1;  // of a value; 1 for bitmaps
+  int kind = 6;        // the digit of P1 to P7
+
+  bool bitmap() const { return kind == 1 || kind == 4; }
+  bool text() const { return kind <= 3; }
+};
+Result<PnmPixels> find_pnm_pixels(Bytes encoded);
 // What stands before the pixels of a PAM file of 1 to 4 channels.
 std::string pam_header(int64_t height, int64_t width, int64_t channels);
 
@@ -85,9 +94,22 @@ struct LosslessNeed {
 // `stream` begins after the five bytes of VP8L's header, or the one byte of ALPH's.
 LosslessNeed measure_lossless(Bytes stream, int64_t width, int64_t height);
 
-// The orientation of an Exif block (tag 0x0112 of the first IFD), 1..8. A missing, damaged or foreign block gives 1, never
-// an error. It begins with "II*\0" or "MM\0*", as in PNG's eXIf chunk, or with "Exif\0\0" before these, as in JPEG's APP1 and
-// WebP's EXIF chunk.
-int32_t exif_orientation(Bytes block);
+// The orientation of an Exif block (tag 0x0112 of the first IFD), 1..8, and 1 for a tag of another value. Nothing for a block
+// without the tag, and for a damaged or foreign one. It begins with "II*\0" or "MM\0*", as in PNG's eXIf chunk, or with
+// "Exif\0\0" before these, as in JPEG's APP1 and WebP's EXIF chunk.
+std::optional<int32_t> exif_orientation(Bytes block);
+// The same of an XMP packet: the first tiff:Orientation="6" or tiff:Orientation>6.
+std::optional<int32_t> xmp_orientation(Bytes packet);
+
+// What a file states. Exif is used where it has the tag, else XMP.
+struct Orientations {
+  bool has_exif = false;  // a block, whatever it states: PNG's raw profile is then not looked at
+  std::optional<int32_t> exif, raw_profile, xmp;
+
+  int32_t chosen() const;
+};
+// A PNG chunk of text (tEXt, zTXt, iTXt): XMP, or the Exif block as ImageMagick writes it ("Raw profile type exif"). Compressed
+// texts need libdeflate. kNoMemory.
+Status read_png_text(std::string_view chunk, Bytes body, Orientations& out);
 
 }  // namespace dataline

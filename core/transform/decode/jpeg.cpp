@@ -2,6 +2,7 @@
 // columns beside it are decoded but not transformed. The pixels are those of a full decode, bit for bit. libjpeg treats the
 // edge of the requested columns as the edge of the image, so the region is widened by the neighbours its upsampling reads.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
 #include "core/transform/decode/format_decoder.h"
 
 #if DATALINE_HAS_LIBJPEG
@@ -88,9 +89,10 @@ Status JpegDecoder::check_size() {
   }
   const DecodeLimits& limits = options_.limits;
   if (bytes > limits.max_decoded_bytes) {
-    return error(Code::kTooLarge, whole ? "progressive " : "", "JPEG of ", info.image_width, "x",
-                 info.image_height, " needs ", bytes, " bytes to decode, max_decoded_bytes is ",
-                 limits.max_decoded_bytes);
+    return error(Code::kTooLarge, whole ? "progressive " : "", "JPEG of ",
+                 picture_size(info.image_height, info.image_width), " needs ", bytes,
+                 " bytes to decode, max_decoded_bytes is ", limits.max_decoded_bytes,
+                 "; raise max_decoded_bytes to at least ", bytes);
   }
   if (!whole) return Status::ok();
   const int64_t scans = count_jpeg_scans(encoded_, limits.max_scans);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/decode/jpeg_encoder.h"
 
+#include "core/base/text.h"
+
 #if DATALINE_HAS_LIBJPEG
 
 #include <cerrno>
@@ -82,8 +84,8 @@ bool has_jpeg_encoder() { return true; }
 
 Result<int64_t> encode_jpeg(const Frame& frame, int quality, std::byte* out, int64_t room) {
   const auto too_little = [&] {
-    return error(Code::kTooLarge, "image of ", frame.height, "x", frame.width, " does not fit ", room,
-                 " bytes as JPEG; raise max_bytes_per_sample");
+    return error(Code::kTooLarge, "image of ", picture_size(frame.height, frame.width), " does not fit ",
+                 room, " bytes as JPEG; raise max_bytes_per_sample");
   };
   if (room <= 0) return too_little();
   JpegWriter writer(out, room);
@@ -91,7 +93,8 @@ Result<int64_t> encode_jpeg(const Frame& frame, int quality, std::byte* out, int
   if (writer.message_code() == JERR_OUT_OF_MEMORY)
     return error(Code::kNoMemory, "JPEG: out of memory").with_os_error(ENOMEM);
   if (writer.message_code() == kRoomIsFull) return too_little();
-  return error(Code::kTooLarge, "image of ", frame.height, "x", frame.width, ": no JPEG has that size");
+  return error(Code::kTooLarge, "image of ", picture_size(frame.height, frame.width),
+               ": no JPEG has that size");
 }
 
 }  // namespace dataline

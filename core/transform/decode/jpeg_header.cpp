@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
 #include "core/transform/decode/image_header.h"
 
 #include <cstring>
@@ -70,7 +71,7 @@ Status refuse_kind(int kind) {
                ") is not supported");
 }
 
-Result<ImageHeader> read_frame(Bytes encoded, const Marker& marker, int32_t orientation) {
+Result<ImageHeader> read_frame(Bytes encoded, const Marker& marker) {
   DL_RETURN_IF_ERROR(refuse_kind(marker.code - 0xC0));
   const int64_t bytes = marker.end - marker.body;
   if (bytes < 6) {
@@ -80,7 +81,6 @@ Result<ImageHeader> read_frame(Bytes encoded, const Marker& marker, int32_t orie
   ImageHeader header;
   header.format = ImageFormat::kJpeg;
   header.progressive = marker.code == 0xC2 || marker.code == 0xCA;
-  header.orientation = orientation;
   header.bits = byte_at(encoded, marker.body);
   header.height = load_big<uint16_t>(&encoded[marker.body + 1]);
   header.width = load_big<uint16_t>(&encoded[marker.body + 3]);
@@ -89,8 +89,8 @@ Result<ImageHeader> read_frame(Bytes encoded, const Marker& marker, int32_t orie
     return error(Code::kUnsupported, "JPEG of ", header.bits, " bits a channel is not supported, expected 8");
   }
   if (header.height == 0 || header.width == 0) {
-    return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " says ", header.width, "x",
-                 header.height, ", expected 1 or more");
+    return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " says ",
+                 picture_size(header.height, header.width), ", expected 1 or more");
   }
   if (header.channels != 1 && header.channels != 3 && header.channels != 4) {
     return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " says ", header.channels,
@@ -103,10 +103,28 @@ Result<ImageHeader> read_frame(Bytes encoded, const Marker& marker, int32_t orie
   return header;
 }
 
+// An APP1 segment. The first Exif block counts, and the last XMP packet, as in Pillow.
+void take_orientation(Bytes body, Orientations& out) {
+  constexpr std::string_view kExif("Exif\0\0", 6), kXmp("http://ns.adobe.com/xap/1.0/\0", 29);
+  const std::string_view text(reinterpret_cast<const char*>(body.data()), body.size());
+  if (text.starts_with(kExif) && !out.exif) out.exif = exif_orientation(body);
+  if (text.starts_with(kExif)) out.has_exif = true;
+  if (text.starts_with(kXmp)) out.xmp = xmp_orientation(body.subspan(kXmp.size()));
+}
+
+// Segments between the frame header and the first scan. Damage ends the search and is not an error.
+void take_later_orientations(Bytes encoded, Marker marker, Orientations& out) {
+  while (next_marker(encoded, marker.end, &marker)) {
+    if (alone(marker.code)) continue;
+    if (marker.code == kSos || !measure(encoded, &marker).is_ok()) return;
+    if (marker.code == kApp1) take_orientation(encoded.subspan(marker.body, marker.end - marker.body), out);
+  }
+}
+
 }  // namespace
 
 Result<ImageHeader> read_jpeg_header(Bytes encoded) {
-  int32_t orientation = 1;
+  Orientations orientations;
   Marker marker;
   marker.end = 2;
   while (next_marker(encoded, marker.end, &marker)) {
@@ -116,16 +134,18 @@ Result<ImageHeader> read_jpeg_header(Bytes encoded) {
     }
     if (alone(marker.code)) continue;
     DL_RETURN_IF_ERROR(measure(encoded, &marker));
-    if (frame_header(marker.code)) return read_frame(encoded, marker, orientation);
+    if (frame_header(marker.code)) {
+      DL_ASSIGN_OR_RETURN(ImageHeader header, read_frame(encoded, marker));
+      take_later_orientations(encoded, marker, orientations);
+      header.orientation = orientations.chosen();
+      return header;
+    }
     if (marker.code == kSos) {
       return error(Code::kCorrupt, "JPEG has SOS at byte ", marker.at,
                    ", expected a frame header (SOF) before it");
     }
-    const int64_t body = marker.end - marker.body;
-    if (marker.code == kApp1 && orientation == 1 && body >= 6 &&
-        std::memcmp(&encoded[marker.body], "Exif\0", 6) == 0) {
-      orientation = exif_orientation(encoded.subspan(marker.body, body));
-    }
+    if (marker.code == kApp1)
+      take_orientation(encoded.subspan(marker.body, marker.end - marker.body), orientations);
   }
   return cut(static_cast<int64_t>(encoded.size()));
 }

@@ -1,6 +1,7 @@
 // PNG by libspng: lines are decoded one by one up to the end of the region; an interlaced image is held as a whole, packed
 // as stored.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
 #include "core/transform/decode/format_decoder.h"
 
 #if DATALINE_HAS_LIBSPNG
@@ -102,9 +103,10 @@ Status PngDecoder::open(Bytes encoded, const ImageHeader& header) {
   packed_bytes_ = rows_.packed_bytes(header.width);
   const int64_t bytes = kDecoderBytes + packed_bytes_ * (header.progressive ? header.height + 3 : 2);
   if (bytes > options_.limits.max_decoded_bytes) {
-    return error(Code::kTooLarge, header.progressive ? "interlaced " : "", "PNG of ", header.width, "x",
-                 header.height, " needs ", bytes, " bytes to decode, max_decoded_bytes is ",
-                 options_.limits.max_decoded_bytes);
+    return error(Code::kTooLarge, header.progressive ? "interlaced " : "", "PNG of ",
+                 picture_size(header.height, header.width), " needs ", bytes,
+                 " bytes to decode, max_decoded_bytes is ", options_.limits.max_decoded_bytes,
+                 "; raise max_decoded_bytes to at least ", bytes);
   }
   DL_ASSIGN_OR_RETURN(parts_, find_png_parts(encoded));
   pixels_end_ = static_cast<size_t>(parts_.pixels.data() + parts_.pixels.size() - encoded.data());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
 #include "core/transform/decode/image_header.h"
 
 #include <cstring>
@@ -11,7 +12,7 @@ namespace {
 constexpr int64_t kHeaderEnd = 33;   // a signature of 8 bytes and IHDR
 constexpr int64_t kChunkBytes = 12;  // length, name and checksum
 constexpr int64_t kMaxSize = (int64_t{1} << 31) - 1;
-constexpr int64_t kMaxChunks = 1 << 16;  // searched for eXIf
+constexpr int64_t kMaxChunks = 1 << 16;  // searched for Exif and XMP
 
 // Channels of a colour type, 0 for none. A palette counts as 1.
 int32_t channels_of(int colour) {
@@ -44,25 +45,34 @@ void take_pixels(Bytes encoded, int64_t begin, PngParts* parts) {
   parts->end = std::as_bytes(std::span(kEnd));
 }
 
-// eXIf may come before or after the pixels. Damage ends the search and is not an error.
-int32_t find_orientation(Bytes encoded) {
+// Exif and XMP may come before or after the pixels. Damage ends the search and is not an error; so does the second frame of an
+// animation, as in Pillow.
+Result<int32_t> find_orientation(Bytes encoded) {
   const int64_t size = static_cast<int64_t>(encoded.size());
   int64_t at = kHeaderEnd;
+  bool pixels = false;
+  Orientations found;
   for (int64_t i = 0; i < kMaxChunks && extent_fits(at, kChunkBytes, size); ++i) {
     const int64_t length = load_big<uint32_t>(&encoded[at]);
     if (!extent_fits(at + 8, length, size)) break;
-    if (std::memcmp(&encoded[at + 4], "eXIf", 4) == 0) {
-      return exif_orientation(encoded.subspan(at + 8, length));
+    const std::string_view name(reinterpret_cast<const char*>(&encoded[at + 4]), 4);
+    const Bytes body = encoded.subspan(at + 8, length);
+    if (name == "IEND" || (name == "fcTL" && pixels)) break;
+    pixels = pixels || name == "IDAT";
+    if (name == "eXIf") {
+      found.exif = exif_orientation(body);
+      found.has_exif = true;
+    } else if (name == "tEXt" || name == "zTXt" || name == "iTXt") {
+      DL_RETURN_IF_ERROR(read_png_text(name, body, found));
     }
-    if (std::memcmp(&encoded[at + 4], "IEND", 4) == 0) break;
     at += kChunkBytes + length;
   }
-  return 1;
+  return found.chosen();
 }
 
 Status check(const ImageHeader& header, int colour, int compression, int filter, int interlace) {
   if (header.height < 1 || header.width < 1 || header.height > kMaxSize || header.width > kMaxSize) {
-    return error(Code::kCorrupt, "PNG header at byte 16 says ", header.width, "x", header.height,
+    return error(Code::kCorrupt, "PNG header at byte 16 says ", picture_size(header.height, header.width),
                  ", expected 1..", kMaxSize);
   }
   if (header.channels == 0) {
@@ -100,7 +110,7 @@ Result<ImageHeader> read_png_header(Bytes encoded) {
   header.channels = channels_of(byte(25));
   header.progressive = byte(28) == 1;
   DL_RETURN_IF_ERROR(check(header, byte(25), byte(26), byte(27), byte(28)));
-  header.orientation = find_orientation(encoded);
+  DL_ASSIGN_OR_RETURN(header.orientation, find_orientation(encoded));
   return header;
 }
 

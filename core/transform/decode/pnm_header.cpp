@@ -51,9 +51,11 @@ class PnmWords {
   size_t at_ = 0;
 };
 
+constexpr int64_t kMaxMaxval = 65535;
+
 struct PnmHeader {
-  int64_t width = 0, height = 0, channels = 0, most = 0;
-  int64_t begin = 0;  // of the pixels
+  int64_t width = 0, height = 0, channels = 0;
+  PnmPixels pixels;
 };
 
 Status read_number(PnmWords& words, std::string_view what, int64_t& out) {
@@ -82,13 +84,13 @@ Status read_pam(PnmWords& words, PnmHeader& out) {
     else if (word == "DEPTH")
       DL_RETURN_IF_ERROR(read_number(words, "DEPTH", out.channels));
     else if (word == "MAXVAL")
-      DL_RETURN_IF_ERROR(read_number(words, "MAXVAL", out.most));
+      DL_RETURN_IF_ERROR(read_number(words, "MAXVAL", out.pixels.maxval));
     else
       return error(Code::kCorrupt,
                    "PNM: its header: expected WIDTH, HEIGHT, DEPTH, MAXVAL, TUPLTYPE or ENDHDR, got ",
                    printable(word, kMaxShown));
   }
-  if (out.width == 0 || out.height == 0 || out.channels == 0 || out.most == 0)
+  if (out.width == 0 || out.height == 0 || out.channels == 0 || out.pixels.maxval == 0)
     return error(Code::kCorrupt, "PNM: its header lacks WIDTH, HEIGHT, DEPTH or MAXVAL");
   return Status::ok();
 }
@@ -98,21 +100,23 @@ Result<PnmHeader> read_header(Bytes encoded) {
   PnmHeader out;
   const std::string_view kind = words.next();
   if (kind.empty()) return words.ended();
-  if (kind == "P7") {
+  if (kind.size() != 2 || kind[0] != 'P' || kind[1] < '1' || kind[1] > '7')
+    return error(Code::kCorrupt, "PNM of kind ", kind.substr(0, kMaxShown), ", expected P1 to P7");
+  out.pixels.kind = kind[1] - '0';
+  if (out.pixels.kind == 7) {
+    out.pixels.maxval = 0;
     DL_RETURN_IF_ERROR(read_pam(words, out));
-  } else if (kind == "P5" || kind == "P6") {
-    out.channels = kind == "P5" ? 1 : 3;
+  } else {
+    out.channels = out.pixels.kind % 3 == 0 ? 3 : 1;
     DL_RETURN_IF_ERROR(read_number(words, "width", out.width));
     DL_RETURN_IF_ERROR(read_number(words, "height", out.height));
-    DL_RETURN_IF_ERROR(read_number(words, "maxval", out.most));
-  } else {
-    return error(Code::kCorrupt, "PNM of kind ", kind, " is not supported, expected P5, P6 or P7");
+    if (!out.pixels.bitmap()) DL_RETURN_IF_ERROR(read_number(words, "maxval", out.pixels.maxval));
   }
-  if (out.most != 255)
-    return error(Code::kCorrupt, "PNM with maxval ", out.most, " is not supported, expected 255");
+  if (out.pixels.maxval > kMaxMaxval)
+    return error(Code::kCorrupt, "PNM with maxval ", out.pixels.maxval, ", expected 1 to ", kMaxMaxval);
   if (out.channels > 4)
-    return error(Code::kCorrupt, "PNM of depth ", out.channels, " is not supported, expected 1 to 4");
-  out.begin = words.end();
+    return error(Code::kUnsupported, "PNM of depth ", out.channels, " is not supported, expected 1 to 4");
+  out.pixels.begin = words.end();
   return out;
 }
 
@@ -123,12 +127,13 @@ Result<ImageHeader> read_pnm_header(Bytes encoded) {
   return ImageHeader{.format = ImageFormat::kPnm,
                      .height = header.height,
                      .width = header.width,
-                     .channels = static_cast<int32_t>(header.channels)};
+                     .channels = static_cast<int32_t>(header.channels),
+                     .bits = header.pixels.maxval > 255 ? 16 : 8};
 }
 
-Result<int64_t> find_pnm_pixels(Bytes encoded) {
+Result<PnmPixels> find_pnm_pixels(Bytes encoded) {
   DL_ASSIGN_OR_RETURN(const PnmHeader header, read_header(encoded));
-  return header.begin;
+  return header.pixels;
 }
 
 std::string pam_header(int64_t height, int64_t width, int64_t channels) {

@@ -5,6 +5,7 @@
 // libwebp's memory is checked against max_decoded_bytes before it is called: what it allocates for the size, and what the
 // stream of a lossless image or alpha plane requests (webp_lossless.cpp).
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
 #include "core/transform/decode/format_decoder.h"
 
 #if DATALINE_HAS_LIBWEBP
@@ -88,8 +89,9 @@ Status WebpDecoder::open(Bytes encoded, const ImageHeader& header) {
       WebPGetFeatures(reinterpret_cast<const uint8_t*>(encoded.data()), encoded.size(), &features);
   if (code != VP8_STATUS_OK) return failure_of(code, false, bytes());
   if (features.width != header.width || features.height != header.height) {
-    return error(Code::kCorrupt, "WebP has two headers that differ: ", header.width, "x", header.height,
-                 " and ", features.width, "x", features.height);
+    return error(Code::kCorrupt,
+                 "WebP has two headers that differ: ", picture_size(header.height, header.width), " and ",
+                 picture_size(features.height, features.width));
   }
   if (!parts_.animated) {
     parts_.width = header.width;
@@ -122,10 +124,11 @@ Status WebpDecoder::check_memory() const {
   const bool for_pixels = need.pixel_bytes > options_.limits.max_decoded_bytes;
   if (need.damaged && !for_pixels)
     return need.truncated ? ends_inside(this->bytes()) : damaged(this->bytes());
-  return error(Code::kTooLarge, parts_.lossless ? "lossless " : "", "WebP of ", parts_.width, "x",
-               parts_.height,
+  return error(Code::kTooLarge, parts_.lossless ? "lossless " : "", "WebP of ",
+               picture_size(parts_.height, parts_.width),
                need.groups > 1 ? concat(" with ", need.groups, " groups of Huffman codes") : "", " needs ",
-               bytes, " bytes to decode, max_decoded_bytes is ", options_.limits.max_decoded_bytes);
+               bytes, " bytes to decode, max_decoded_bytes is ", options_.limits.max_decoded_bytes,
+               "; raise max_decoded_bytes to at least ", bytes);
 }
 
 Status WebpDecoder::begin(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
 #include "core/transform/decode/image_header.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int64_t kRiffBytes = 12, kWebpChunkBytes = 8;
 constexpr int64_t kFrameBytes = 16;  // of an ANMF chunk, before the chunks of its frame
-constexpr int kAnimated = 0x02, kExif = 0x08, kAlpha = 0x10;
+constexpr int kAnimated = 0x02, kXmp = 0x04, kExif = 0x08, kAlpha = 0x10;
 constexpr int64_t kMaxWebpChunks = 1 << 16;
 
 Status cut(int64_t size, int64_t expected) {
@@ -116,8 +117,9 @@ Status check_frame_size(const Chunk& frame, Bytes inside, int64_t size, const We
   ImageHeader header;
   DL_RETURN_IF_ERROR(parts.lossless ? read_lossless(image, size, &header) : read_lossy(image, size, &header));
   if (header.width == parts.width && header.height == parts.height) return Status::ok();
-  return error(Code::kCorrupt, "WebP frame at byte ", frame.at, " says ", parts.width, "x", parts.height,
-               ", its image ", header.width, "x", header.height);
+  return error(Code::kCorrupt, "WebP frame at byte ", frame.at, " says ",
+               picture_size(parts.height, parts.width), ", its image ",
+               picture_size(header.height, header.width));
 }
 
 Status read_first_frame(Bytes encoded, const Chunk& frame, const ImageHeader& canvas, WebpParts* parts) {
@@ -132,9 +134,9 @@ Status read_first_frame(Bytes encoded, const Chunk& frame, const ImageHeader& ca
   parts->width = int64_t{load_24(frame.body, 6)} + 1;
   parts->height = int64_t{load_24(frame.body, 9)} + 1;
   if (parts->left + parts->width > canvas.width || parts->top + parts->height > canvas.height) {
-    return error(Code::kCorrupt, "WebP frame at byte ", frame.at, " of ", parts->width, "x", parts->height,
-                 " at ", parts->left, ",", parts->top, " lies outside the canvas of ", canvas.width, "x",
-                 canvas.height);
+    return error(Code::kCorrupt, "WebP frame at byte ", frame.at, " of ",
+                 picture_size(parts->height, parts->width), " at ", parts->left, ",", parts->top,
+                 " lies outside the canvas of ", picture_size(canvas.height, canvas.width));
   }
   parts->decodable = frame.body.subspan(kFrameBytes);
   find_image(parts->decodable, 0, parts);
@@ -159,16 +161,22 @@ Result<ImageHeader> read_webp_header(Bytes encoded) {
   } else if (chunk.name == "VP8X") {
     int flags = 0;
     DL_RETURN_IF_ERROR(read_extended(chunk, size, &header, &flags));
-    Chunk exif;
-    if ((flags & kExif) != 0 && find_chunk(encoded, chunk.next, "EXIF", &exif))
-      header.orientation = exif_orientation(exif.body);
+    Orientations found;
+    Chunk exif, xmp;
+    if ((flags & kExif) != 0 && find_chunk(encoded, chunk.next, "EXIF", &exif)) {
+      found.exif = exif_orientation(exif.body);
+      found.has_exif = true;
+    }
+    if ((flags & kXmp) != 0 && find_chunk(encoded, chunk.next, "XMP ", &xmp))
+      found.xmp = xmp_orientation(xmp.body);
+    header.orientation = found.chosen();
   } else {
     return error(Code::kCorrupt, "WebP has no image chunk at byte ", kRiffBytes,
                  ", expected VP8, VP8L or VP8X");
   }
   if (header.width == 0 || header.height == 0) {
-    return error(Code::kCorrupt, "WebP header at byte ", chunk.at, " says ", header.width, "x", header.height,
-                 ", expected 1 or more");
+    return error(Code::kCorrupt, "WebP header at byte ", chunk.at, " says ",
+                 picture_size(header.height, header.width), ", expected 1 or more");
   }
   return header;
 }

@@ -7,6 +7,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
+#include "core/base/text.h"
 #include "core/memory/host_memory.h"
 #include "core/transform/pixels/lines.h"
 
@@ -127,7 +128,8 @@ class FrameRow {
                                                  context_.rows->bucket));
     if (view.scales() && std::max(view.scaled_height, view.scaled_width) > kMaxSide)
       return error(Code::kTooLarge, "resize: expected sides of at most ", kMaxSide, ", got ",
-                   view.scaled_height, "x", view.scaled_width, " from ", frame_.height, "x", frame_.width);
+                   picture_size(view.scaled_height, view.scaled_width), " from ",
+                   picture_size(frame_.height, frame_.width));
     return view;
   }
 
@@ -210,8 +212,9 @@ class FrameRow {
     }
     const int64_t bytes = out.height * out.width * out.channels * pass_.tail_.element_bytes();
     if (bytes > room)
-      return error(Code::kTooLarge, "image of ", out.height, "x", out.width, " needs ", bytes,
-                   " bytes, max_bytes_per_sample is ", room);
+      return error(Code::kTooLarge, "image of ", picture_size(out.height, out.width), " needs ", bytes,
+                   " bytes, max_bytes_per_sample is ", room, "; raise max_bytes_per_sample to at least ",
+                   bytes);
     TailSink sink(pass_.tail_, out, to, context_.scratch);
     DL_RETURN_IF_ERROR(sink.start(state_.scratch));
     if (view == nullptr) {

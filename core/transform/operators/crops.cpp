@@ -218,8 +218,8 @@ Status Padding::fits(int64_t height, int64_t width) const {
   int64_t min_height = std::max(top, bottom) + beyond, min_width = std::max(left, right) + beyond;
   if (mode == PadMode::kEdge) min_height = min_width = 1;
   if (height >= min_height && width >= min_width) return Status::ok();
-  return error(Code::kOutOfRange, "pad: expected an image of at least ", min_height, "x", min_width,
-               " for this padding and mode, got ", height, "x", width);
+  return error(Code::kOutOfRange, "pad: expected an image of at least ", picture_size(min_height, min_width),
+               " for this padding and mode, got ", picture_size(height, width));
 }
 
 FrameStage make_pad(const Padding& padding) {

@@ -38,7 +38,8 @@ Status add_decode(const Arguments& arguments, Plan& plan) {
 const Operator decode_operator = {
     {"decode", kDecodeArguments,
      "JPEG, PNG, WebP or PNM bytes to u8 pixels, HWC: 3 channels (rgb), 1 (gray), 4 (rgba), or as the first "
-     "record has them (unchanged, 16 bits as u16). orientation=true turns the image by its Exif tag. Only "
+     "record has them (unchanged, 16 bits as u16). orientation=true turns the image by its Exif tag or XMP. "
+     "Only "
      "what the operators behind it need is decoded.",
      "PIL.Image.convert, torchvision.io.decode_image", "0.1"},
     add_decode};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/text.h"
 #include "core/transform/color/adjust.h"
 #include "core/transform/operators/operator.h"
 #include "core/transform/operators/stages.h"
@@ -67,8 +68,8 @@ Status add_gaussian_blur(const Arguments& arguments, Plan& plan) {
   blur.width = sides.front();
   blur.height = sides.back();
   if (shape.fixed() && (blur.width / 2 >= shape.width || blur.height / 2 >= shape.height))
-    return arguments.expected(kKernel, "half of it below the sides of the image, ", shape.height, "x",
-                              shape.width);
+    return arguments.expected(kKernel, "half of it below the sides of the image, ",
+                              picture_size(shape.height, shape.width));
   DL_ASSIGN_OR_RETURN(const std::vector<double> ends, arguments.numbers(kSigma));
   constexpr double kMin = 1e-3, kMax = 1e6;
   if (ends.size() > 2 || !(ends.front() >= kMin && ends.front() <= ends.back() && ends.back() <= kMax))

@@ -107,8 +107,8 @@ Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan) {
   const FrameShape shape{image.height, image.width, image.channels};
   if (shape.fixed() &&
       (std::min(shape.height, shape.width) < 1 || std::max(shape.height, shape.width) > kMaxSide))
-    return arguments.fault("expected an image with sides from 1 to ", kMaxSide, ", got ", shape.height, "x",
-                           shape.width);
+    return arguments.fault("expected an image with sides from 1 to ", kMaxSide, ", got ",
+                           picture_size(shape.height, shape.width));
   if (shape.channels != 1 && shape.channels != 3 && shape.channels != 4)
     return arguments.fault("expected 1, 3 or 4 channels, got ", shape.channels);
   return shape;

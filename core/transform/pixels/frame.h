@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/base/status.h"
+#include "core/base/text.h"
 
 namespace dataline {
 
@@ -92,10 +93,11 @@ class FrameScratch {
   void release(int64_t mark) { used_ = mark; }
   void reset() { used_ = 0; }
 
-  // kTooLarge: "image of 9000x9000 needs 243000000 bytes more, max_decoded_bytes is 67108864".
+  // kTooLarge: "image of 9000 wide, 9000 high needs 243000000 bytes more, max_decoded_bytes is 67108864, ...".
   Status too_large(int64_t height, int64_t width, int64_t bytes) const {
-    return error(Code::kTooLarge, "image of ", height, "x", width, " needs ", bytes,
-                 " bytes more, max_decoded_bytes is ", bytes_, ", of which ", bytes_ - used_, " are left");
+    return error(Code::kTooLarge, "image of ", picture_size(height, width), " needs ", bytes,
+                 " bytes more, max_decoded_bytes is ", bytes_, ", of which ", bytes_ - used_,
+                 " are left; raise max_decoded_bytes");
   }
 
  private:

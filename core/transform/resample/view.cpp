@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
 #include "core/transform/resample/resampler.h"
 
 #include <algorithm>
@@ -109,9 +110,10 @@ bool fits(const ViewStep& step, Extent in) {
 Status too_small(const ViewStep& step, Extent in) {
   const bool placed = step.kind == ViewStep::Kind::kCrop && (step.top != 0 || step.left != 0);
   return error(
-      Code::kOutOfRange, "expected an image of at least ", step.top + step.height, "x",
-      step.left + step.width, placed ? " for a crop that ends there, got " : " for a crop of that size, got ",
-      in.height, "x", in.width,
+      Code::kOutOfRange, "expected an image of at least ",
+      picture_size(step.top + step.height, step.left + step.width),
+      placed ? " for a crop that ends there, got " : " for a crop of that size, got ",
+      picture_size(in.height, in.width),
       step.kind == ViewStep::Kind::kCenterCrop
           ? ": write center_crop before the operators on values (normalize, ...), where it pads with zeros"
           : ": resize before the crop");

@@ -49,6 +49,25 @@ TEST(VaryingImages, OneByOneEachHasItsOwnSize) {
   }
 }
 
+// 1500 x 1000 pixels take 4.5 MB, above the default of max_bytes_per_sample.
+TEST(VaryingImages, ABatchOfOneHasRoomForALargePhotographUnlessALimitIsSet) {
+  const Photographs set = of_sizes({{1000, 1500}, {1500, 1000}});
+  const Dataset dataset = set.dataset();
+  for (const char* workers : {"0", "2"}) {
+    for (const char* text : {"image: decode", "image: decode, cast(f32)", "image: decode(gray), hflip(1)"}) {
+      const Loader loader = make_loader(
+          dataset, {{"transform", text}, {"epochs", "1"}, {"batch_size", "1"}, {"num_workers", workers}});
+      for (int64_t i = 0; i < 2; ++i) EXPECT_EQ(next(loader).status, DL_OK) << text;
+    }
+  }
+  const Loader limited = make_loader(
+      dataset, with(kDecode, {{"batch_size", "1"}, {"num_workers", "0"}, {"max_bytes_per_sample", "1MiB"}}));
+  EXPECT_THAT(next(limited).message,
+              testing::HasSubstr(
+                  "image of 1500 wide, 1000 high needs 4500000 bytes, max_bytes_per_sample is 1048576; "
+                  "raise max_bytes_per_sample to at least 4500000"));
+}
+
 TEST(VaryingImages, OfOneSizeMakeADenseBatchAndAnotherSizeTheNext) {
   const Photographs set = of_sizes({{20, 30}, {20, 30}, {20, 30}, {17, 9}, {17, 9}, {17, 9}});
   const Dataset dataset = set.dataset();
@@ -86,8 +105,9 @@ TEST(VaryingImages, AnotherSizeIsSkippedByNameUnderEveryPolicy) {
       const Delivered told = next(loader);
       ASSERT_EQ(told.status, DL_ERR_BAD_SAMPLE);
       for (const char* part :
-           {"2 of 4 samples are bad", "field 'image': sample 1 is 30x20, sample 0 of the same batch is 20x30",
-            "sample 3 is 20x31", "add resize([h, w]) or random_resized_crop"}) {
+           {"2 of 4 samples are bad",
+            "field 'image': sample 1 is 20 wide, 30 high, sample 0 of the same batch is 30 wide, 20 high",
+            "sample 3 is 31 wide, 20 high", "add resize([h, w]) or random_resized_crop"}) {
         EXPECT_NE(told.message.find(part), std::string::npos) << part << " in: " << told.message;
       }
       const Delivered got = next(loader);

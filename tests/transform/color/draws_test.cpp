@@ -103,10 +103,13 @@ TEST(ColorStages, ImagesTooSmallForABorderFailAndNameBothSizes) {
                       .apply(draws_of(0), canvas.scratch, canvas.frame);
   EXPECT_EQ(status.code(), Code::kOutOfRange);
   EXPECT_EQ(status.message(),
-            "gaussian_blur: expected an image of at least 5x2 for a kernel of 9x3, got 4x5");
+            "gaussian_blur: expected an image of at least 2 wide, 5 high for a kernel of 3 wide, 9 high, got "
+            "5 wide, 4 high");
   status = make_pad({.left = 5, .mode = PadMode::kReflect}).apply(draws_of(0), canvas.scratch, canvas.frame);
   EXPECT_EQ(status.code(), Code::kOutOfRange);
-  EXPECT_EQ(status.message(), "pad: expected an image of at least 1x6 for this padding and mode, got 4x5");
+  EXPECT_EQ(
+      status.message(),
+      "pad: expected an image of at least 6 wide, 1 high for this padding and mode, got 5 wide, 4 high");
 }
 
 TEST(ColorStages, MemoryThatIsSpentIsTooLargeAndNotTouched) {
@@ -125,7 +128,8 @@ TEST(ColorStages, GrayThatIsSpreadSaysHowMuchItLacks) {
   const Status status = make_gray(plain_color_kernels(), 3, scratch, frame);
   EXPECT_EQ(status.code(), Code::kTooLarge);
   EXPECT_EQ(status.message(),
-            "image of 5x10 needs 150 bytes more, max_decoded_bytes is 100, of which 36 are left");
+            "image of 10 wide, 5 high needs 150 bytes more, max_decoded_bytes is 100, of which 36 are left; "
+            "raise max_decoded_bytes");
 }
 
 TEST(EraseDraws, RectanglesFollowScaleRatioAndAreAnywhere) {

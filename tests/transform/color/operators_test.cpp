@@ -196,7 +196,8 @@ TEST(ColorOperators, MisfitsNameColumnExpectedAndGot) {
        {9, 8, 3},
        "pad(8, mode=reflect)",
        5,
-       "pad: padding: pad: expected an image of at least 9x9 for this padding and mode, got 9x8"},
+       "pad: padding: pad: expected an image of at least 9 wide, 9 high for this padding and mode, got 8 "
+       "wide, 9 high"},
       {"HWC",
        {9, 8, 3},
        "pad(1, fill=7, mode=edge)",

@@ -24,7 +24,7 @@ std::string tiff(bool big, uint32_t tag, uint32_t type, uint32_t count, uint32_t
          u32(0);
 }
 
-int32_t orientation(const std::string& block) { return exif_orientation(bytes_of(block)); }
+int32_t orientation(const std::string& block) { return exif_orientation(bytes_of(block)).value_or(1); }
 
 TEST(Exif, OrientationOfEitherByteOrderAndIntegerType) {
   for (bool big : {false, true}) {
@@ -73,6 +73,17 @@ TEST(Exif, CutsAndFlipsAreOrientations) {
     const int32_t got = orientation(with_byte(good, bit / 8, good[bit / 8] ^ (1 << bit % 8)));
     EXPECT_TRUE(got >= 1 && got <= 8);
   }
+}
+
+TEST(Xmp, TheFirstOrientationOfOneDigit) {
+  const auto of = [](const std::string& packet) { return xmp_orientation(bytes_of(packet)); };
+  EXPECT_EQ(of("<a tiff:Orientation=\"6\"/>"), 6);
+  EXPECT_EQ(of("<tiff:Orientation>8</tiff:Orientation>"), 8);
+  EXPECT_EQ(of("tiff:Orientation = \"6\" tiff:Orientation=\"x\" tiff:Orientation>3"), 3);
+  EXPECT_EQ(of("tiff:Orientation=\"9\""), 1);
+  for (const char* none :
+       {"", "tiff:Orientation", "tiff:Orientation=\"", "tiff:Orientation>", "Orientation=\"6\""})
+    EXPECT_EQ(of(none), std::nullopt) << none;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Writes JPEG, PNG and WebP files of every kind that `decode` takes: with Pillow, and PNG by a small writer of its own,
+"""Writes JPEG, PNG, WebP and PNM files of every kind that `decode` takes: with Pillow, and PNG by a small writer of its own,
 because no library writes all depths, interlacing and transparency.
 
 SPDX-License-Identifier: Apache-2.0
@@ -10,6 +10,9 @@ import zlib
 
 from PIL import Image
 
+import oriented_images
+
+READS_WIDE_PNM = int(Image.__version__.split(".")[0]) >= 12  # older ones convert PGM of maxval above 255 otherwise
 SIZES = [(1, 1), (2, 3), (7, 5), (16, 16), (33, 17), (61, 47), (130, 66)]
 ADAM7 = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
@@ -61,13 +64,45 @@ def frames(mode, width, height):
     return [picture(mode, width, height, seed) for seed in (1, 2, 3)]
 
 
+def pnm_values(kind, maxval, width, height, seed=1):
+    draw = random.Random(seed * 1000003 + maxval)
+    count = width * height * (3 if kind in (3, 6) else 1)
+    return [draw.choice((0, 1, maxval // 2, maxval, draw.randint(0, maxval))) for _ in range(count)]
+
+
+def pnm_bytes(kind, maxval, width, height):
+    """P1 to P6: of each maxval, as text with comments and odd spaces, as bits, bytes or words."""
+    values = pnm_values(kind, maxval, width, height)
+    head = f"P{kind}\n# by hand\n{width} {height}\n" + ("" if kind in (1, 4) else f"{maxval}\n")
+    if kind == 1:
+        return (head + "".join(f"{v}{' ' if i % 3 else ''}{'# 1 0' + chr(10) if i == 5 else ''}" for i, v in enumerate(values))).encode()
+    if kind in (2, 3):
+        return (head + "".join(f"{v}{(' ', chr(10), '  # 7' + chr(10))[i % 3]}" for i, v in enumerate(values))).encode()
+    if kind == 4:
+        rows = [values[y * width:(y + 1) * width] for y in range(height)]
+        return head.encode() + b"".join(pack_row(row, 1) for row in rows)
+    return head.encode() + struct.pack(f">{len(values)}{'H' if maxval > 255 else 'B'}", *values)
+
+
 def write_pnms(folder):
-    """PGM and PPM as Pillow writes them."""
+    """PGM and PPM as Pillow writes them, and all kinds by hand."""
     paths = []
+
+    def save(data):
+        paths.append(folder / f"{len(paths):03d}.pnm")
+        paths[-1].write_bytes(data)
+
     for width, height in SIZES:
         for mode, ending in (("L", "pgm"), ("RGB", "ppm")):
             paths.append(folder / f"{len(paths):03d}.{ending}")
             picture(mode, width, height).save(paths[-1])
+        for kind in (1, 4):
+            save(pnm_bytes(kind, 1, width, height))
+        for kind in (2, 3, 5, 6):
+            for maxval in (1, 7, 100, 254, 255) + ((256, 1023, 65534, 65535) if READS_WIDE_PNM or kind in (3, 6) else ()):
+                save(pnm_bytes(kind, maxval, width, height))
+    save(pnm_bytes(5, 100, 7, 5).replace(bytes([100]), bytes([255])))  # values above the maxval
+    save(pnm_bytes(2, 9, 2, 3) + b" 5 5 and more")
     return paths
 
 
@@ -242,6 +277,7 @@ def write(folder):
         "png": write_pngs(folder / "png"),
         "webp": write_webps(folder / "webp"),
         "pnm": write_pnms(folder / "pnm"),
+        **oriented_images.write(folder),
     }
 
 

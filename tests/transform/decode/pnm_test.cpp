@@ -8,6 +8,8 @@
 namespace dataline::pnm_test {
 namespace {
 
+using namespace std::string_literals;
+
 // 3 x 2 pixels of `channels`: 1, 2, 3, ...
 std::string pixels_of(int channels) {
   std::string pixels;
@@ -66,6 +68,23 @@ TEST(Pnm, ModesAreAsOfOtherFormats) {
   EXPECT_EQ(stored.decode(grey_alpha).pixels, bytes(pixels_of(2)));
 }
 
+// Scaled as Pillow does: round(v / maxval * 255), halves to even.
+TEST(Pnm, EveryMaxvalTextAndBits) {
+  TestDecoder grey(mode_of(PixelMode::kGray)), colour(mode_of(PixelMode::kRgb)),
+      stored(mode_of(PixelMode::kUnchanged));
+  EXPECT_EQ(grey.decode("P1 3 2 01#1 1\n0 1 0 1").pixels, bytes("\xFF\0\xFF\0\xFF\0"s));
+  EXPECT_EQ(grey.decode("P4 9 2 \x55\x80\xAA\x7F"s, {0, 1, 2, 8}).pixels,
+            bytes("\0\xFF\0\xFF\0\xFF\0\0\xFF\0\xFF\0\xFF\0\xFF\xFF"s));
+  EXPECT_EQ(grey.decode("P2 3 1 10\n0 5\t10").pixels, bytes("\0\x80\xFF"s)) << "127.5 to the even 128";
+  EXPECT_EQ(grey.decode("P5 3 1 10\n\0\5\x14"s).pixels, bytes("\0\x80\xFF"s)) << "above the maxval";
+  EXPECT_EQ(colour.decode("P3 1 1 1023 0 512 1023").pixels, bytes("\0\x80\xFF"s));
+  EXPECT_EQ(colour.decode("P6 1 1 65535 \0\0\x80\0\xFF\xFF"s).pixels, bytes("\0\x80\xFF"s));
+  EXPECT_EQ(grey.decode("P5 3 1 65535 \0\x07\0\xFF\1\0"s).pixels, bytes("\x07\xFF\xFF"s)) << "clipped";
+  EXPECT_EQ(stored.decode("P5 2 1 1023 \0\x07\3\xFF"s).pixels, bytes("\7\0\xFF\3"s)) << "u16 of this machine";
+  EXPECT_EQ(stored.decode("P5 2 1 100 \7\x64"s).pixels, bytes("\7\x64"));
+  EXPECT_EQ(grey.decode("P2 2 2 255 1 2 3 4", {1, 1, 1, 1}).pixels, bytes("\4"));
+}
+
 TEST(Pnm, WhatIsDamagedOrOfAnotherKindIsRefused) {
   const std::string pam = pam_header(2, 3, 3) + pixels_of(3);
   DecodeOptions few;
@@ -84,9 +103,18 @@ TEST(Pnm, WhatIsDamagedOrOfAnotherKindIsRefused) {
        "P6 # never" + std::string(5000, '.'),
        Code::kCorrupt,
        {"more than 4096 bytes"}},
-      {"bits", "P4\n8 1\n\xFF", Code::kCorrupt, {"kind P4 is not supported, expected P5, P6 or P7"}},
-      {"numbers as text", "P3\n1 1 255 1 2 3\n", Code::kCorrupt, {"kind P3"}},
-      {"16 bits", "P6 1 1 65535 ......", Code::kCorrupt, {"maxval 65535 is not supported, expected 255"}},
+      {"a cut bitmap", "P4\n9 1\n\xFF", Code::kTruncated, {"expected 2 bytes of them from byte 7 on, got 1"}},
+      {"17 bits", "P6 1 1 65536 ......", Code::kCorrupt, {"maxval 65536, expected 1 to 65535"}},
+      {"16 bits that are cut", "P5 1 1 65535 .", Code::kTruncated, {"expected 2 bytes of them"}},
+      {"text that ends",
+       "P2 2 2 9 1 2 333 ",
+       Code::kCorrupt,
+       {"at byte 13: expected a value of at most 9, got 333"}},
+      {"too few values", "P2 2 2 9 1 2 3        ", Code::kTruncated, {"a value is missing"}},
+      {"too little text", "P3 1 1 9 1 2", Code::kTruncated, {"expected at least 5 bytes of them"}},
+      {"a word among values", "P2 1 2 9 1 two ", Code::kCorrupt, {"at byte 11: expected a number"}},
+      {"a long number", "P2 1 1 9 00000000001 ", Code::kCorrupt, {"at most 10 digits"}},
+      {"a bit of 2", "P1 2 2 0 1 2 0 ", Code::kCorrupt, {"expected a value of at most 1, got 2"}},
       {"no width", "P6 0 2 255 ", Code::kCorrupt, {"width", "got '0'"}},
       {"a negative height", "P6 1 -2 255 ", Code::kCorrupt, {"height", "got '-2'"}},
       {"a width that is no number", "P6 wide 2 255 ", Code::kCorrupt, {"got 'wide'"}},

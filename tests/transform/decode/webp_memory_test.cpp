@@ -50,16 +50,19 @@ TEST(WebpMemory, StreamsOfManyHuffmanGroupsAreRefusedForNextToNothing) {
   const std::vector<std::string> parts = {"with 65536 groups of Huffman codes needs ", "bytes to decode",
                                           "max_decoded_bytes is 67108864"};
   std::vector<BadImage> table = {
-      {"65536 groups", hostile, Code::kTooLarge, {"lossless WebP of 1024x1024"}},
+      {"65536 groups", hostile, Code::kTooLarge, {"lossless WebP of 1024 wide, 1024 high"}},
       {"in a container",
        riff(extended(0, 1024, 1024) + riff_chunk("XYZW", "?") + hostile.substr(12)),
        Code::kTooLarge,
-       {"lossless WebP of 1024x1024"}},
-      {"in an alpha plane", alpha_file(1024, 1024, 1 << 16), Code::kTooLarge, {"WebP of 1024x1024"}},
+       {"lossless WebP of 1024 wide, 1024 high"}},
+      {"in an alpha plane",
+       alpha_file(1024, 1024, 1 << 16),
+       Code::kTooLarge,
+       {"WebP of 1024 wide, 1024 high"}},
       {"in an animation",
        animation(0, 2000, 2000, 100, 200, 1024, 1024, hostile.substr(12)),
        Code::kTooLarge,
-       {"lossless WebP of 1024x1024"}}};
+       {"lossless WebP of 1024 wide, 1024 high"}}};
   for (BadImage& bad : table) bad.parts.insert(bad.parts.end(), parts.begin(), parts.end());
   table.push_back({"with the largest colour cache",
                    lossless_file(512, 512, 4000, 11),
