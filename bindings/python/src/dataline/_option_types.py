@@ -63,8 +63,8 @@ class LoaderOptions(_Order, total=False):
     of what this process may use. Default: auto."""
     max_bytes_per_sample: Union[None, int, str]
     """Room for each sample of a ragged field, and for each decoded image of its own size; a larger sample is bad.
-    Memory is taken by what samples need of it. Not set: with batch_size=1 a decoded image has room up to max_pixels.
-    Default: 1MiB."""
+    Memory is taken by what samples need of it. Not set: with batch_size=1 a decoded image has room up to
+    max_pixels. Default: 1MiB."""
     max_pixels: Optional[int]
     """An image of more pixels, by its header, is a bad sample; nothing of it is decoded. Default: 178956970."""
     max_scans: Optional[int]
