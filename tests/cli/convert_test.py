@@ -62,7 +62,7 @@ class Convert(ShellTest):
             data = self.read(f"out/{shard['shard']}")
             self.assertEqual((data[:4], data[-4:], len(data)), (b"PAR1", b"PAR1", shard["bytes"]))
             self.assertIn(b"ARROW:schema", data[-8 - int.from_bytes(data[-8:-4], "little"):])
-        self.fails(2, "info", "parquet:out", says="parquet: is read by the plug-in libdataline-parquet.so")
+        self.fails(2, "info", "parquet:out", says="parquet: the plug-in libdataline-parquet.so reads it, and is not loaded")
 
     def test_a_codec_is_a_flag(self):
         uri = self.numbers()

@@ -184,7 +184,7 @@ TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
       {"npy:%d/a.npy,s3://bucket/b.npy", 14, Code::kBadUri, "s3:// is remote storage"},
       {"file://%d/a.npy", 1, Code::kBadUri, "a path stands for itself: SCHEME:/"},
       {"parquet:%d/a.npy", 1, Code::kBadUri,
-       "the plug-in libdataline-parquet.so, which is not loaded: --plugin"},
+       "the plug-in libdataline-parquet.so reads it, and is not loaded: --plugin"},
       {"NPY:%d/a.npy", 1, Code::kBadUri, "unknown scheme 'NPY'"},
       {"folder:%d?label=none", 11, Code::kBadUri, "folder has no key 'label', did you mean 'labels'?"},
       {"folder:%d?labels=all", 18, Code::kBadUri, "expected folder, none, or a .csv or .jsonl file"},

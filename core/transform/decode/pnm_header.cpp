@@ -115,7 +115,7 @@ Result<PnmHeader> read_header(Bytes encoded) {
   if (out.pixels.maxval > kMaxMaxval)
     return error(Code::kCorrupt, "PNM with maxval ", out.pixels.maxval, ", expected 1 to ", kMaxMaxval);
   if (out.channels > 4)
-    return error(Code::kUnsupported, "PNM of depth ", out.channels, " is not supported, expected 1 to 4");
+    return error(Code::kCorrupt, "PNM of depth ", out.channels, " is not supported, expected 1 to 4");
   out.pixels.begin = words.end();
   return out;
 }

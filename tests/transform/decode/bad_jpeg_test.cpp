@@ -103,7 +103,7 @@ TEST(BadJpeg, CutsKindsAndSizes) {
       {"65535x65535",
        with(good, at.sof + 5, big16(65535) + big16(65535)),
        Code::kTooLarge,
-       {"65535x65535 pixels, max_pixels is 178956970"}},
+       {"65535 wide, 65535 high, max_pixels is 178956970; raise max_pixels to at least 4294836225"}},
       {"wider than libjpeg takes",
        with(good, at.sof + 5, big16(8) + big16(65535)),
        Code::kCorrupt,
