@@ -62,6 +62,14 @@ end
     @test delivered("arrow:" * path) == 0:4
 end
 
+@testset "one field stands for a list of one" begin
+    path = set_path()
+    Writer("arrow:" * path, first(Dataline.fields(Dataset((x = [1, 2],))))) do writer
+        append!(writer, (x = [3, 4],))
+    end
+    @test delivered("arrow:" * path) == [3, 4]
+end
+
 @testset "targets that are none are refused" begin
     path = set_path()
     unknown = thrown(() -> Writer("idx:" * path, (x = Int64,)))
