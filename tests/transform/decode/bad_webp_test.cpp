@@ -193,7 +193,9 @@ TEST(BadWebp, WhatIsNoImageIsNamed) {
       {"<?xml ", "XML text"},
       {"RIFF\x10\0\0\0AVI LIST"s, "no image"},
       {"\x89MNG\r\n\x1A\n", "no image"},
-      {"\xD8\xFF\xE0\xFF", "no image"}};
+      {"\xD8\xFF\xE0\xFF", "no image"},
+      {"P0\n", "no image"},
+      {"P8\n", "no image"}};
   for (const auto& [magic, text] : foreign) table.push_back({text, magic + rest, Code::kCorrupt, {text}});
   check_bad_images(table, good);
 }
