@@ -7,9 +7,9 @@ namespace dataline {
 namespace {
 
 #if defined(_WIN32)
-constexpr int kFlags = O_RDWR | O_CREAT | O_BINARY | O_NOINHERIT;
+constexpr int kReplacedFlags = O_RDWR | O_CREAT | O_BINARY | O_NOINHERIT;
 #else
-constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+constexpr int kReplacedFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 #endif
 
 }  // namespace
@@ -19,7 +19,7 @@ Result<std::FILE*> open_replaced(const std::string& path, std::string_view head,
   FileFacts facts;
   // Before it is opened: opening a FIFO or a device may have an effect of its own.
   if (facts_of_path(path, facts) == 0 && !facts.is_file) return not_a_file_error(name, facts.mode);
-  Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), kFlags, 0666); }));
+  Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), kReplacedFlags, 0666); }));
   if (!file) return file_error(name, errno);
   DL_ASSIGN_OR_RETURN(facts, facts_of(file.get(), name));
   if (!facts.is_file) return not_a_file_error(name, facts.mode);

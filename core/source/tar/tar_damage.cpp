@@ -9,14 +9,15 @@
 #include "core/base/checked.h"
 #include "core/base/text.h"
 #include "core/source/files.h"
+#include "core/source/names.h"
 #include "core/source/tar/tar_members.h"
 
 namespace dataline {
 namespace {
 
 constexpr int64_t kSearchBytes = 64 << 10;
-constexpr std::string_view kMagic = "ustar";
-constexpr size_t kMagicAt = 257;
+constexpr std::string_view kUstar = "ustar";
+constexpr size_t kUstarAt = 257;
 constexpr std::string_view kArchiveSuffixes[] = {".tar"};
 
 std::string_view view_of(const std::byte* bytes, int64_t count) {
@@ -67,9 +68,9 @@ Result<std::optional<TarMembers::Found>> TarMembers::find_header(int64_t from, i
     DL_ASSIGN_OR_RETURN(const std::byte* const piece, window_.at(at, bytes));
     const std::string_view text = view_of(piece, bytes);
     const auto starts = static_cast<size_t>(bytes - kTarBlockBytes + 1);  // where a header can begin
-    for (size_t magic = text.find(kMagic, kMagicAt); magic != std::string_view::npos;
-         magic = text.find(kMagic, magic + 1)) {
-      const size_t start = magic - kMagicAt;
+    for (size_t magic = text.find(kUstar, kUstarAt); magic != std::string_view::npos;
+         magic = text.find(kUstar, magic + 1)) {
+      const size_t start = magic - kUstarAt;
       if (start >= starts) break;
       const int64_t offset = at + static_cast<int64_t>(start);
       const Result<TarHeader> header = parse_tar_header(file_.path(), offset, piece + start);
@@ -153,7 +154,7 @@ Result<std::optional<int64_t>> TarMembers::doubt(const TarMember& member, Status
       return std::optional(end);
     }
     header_follows =
-        is_zero_block(block) || view_of(block, kTarBlockBytes).substr(kMagicAt).starts_with(kMagic);
+        is_zero_block(block) || view_of(block, kTarBlockBytes).substr(kUstarAt).starts_with(kUstar);
   }
   // What follows is damaged, or the end. Bytes that were put into the data move its last ones to where zeros were, and what follows by as
   // many. Data that fills its last block has no zeros behind it.
