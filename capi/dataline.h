@@ -149,8 +149,7 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_ERR_FORKED (-9) /* the loader belongs to the parent process */
 /* The machine. */
 #define DL_ERR_NO_MEMORY (-20)
-#define DL_ERR_OVER_BUDGET \
-  (-21) /* memory_budget refused an allocation: names the bytes needed and the option to change */
+#define DL_ERR_OVER_BUDGET (-21) /* memory_budget is too small: names the bytes and the option */
 #define DL_ERR_LEASES_HELD (-22) /* names max_leases and how many are held */
 #define DL_ERR_THREAD (-23)      /* a worker thread could not be started */
 #define DL_ERR_TOO_MANY_FILES (-24)

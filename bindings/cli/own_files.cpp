@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "bindings/cli/failure.h"
+#include "bindings/cli/system.h"
 
 namespace dataline::cli {
 namespace {
@@ -55,8 +56,7 @@ bool reads(const fs::path& target, std::string_view named) {
 void refuse_own_file(const std::string& target, std::string_view uri) {
   std::error_code failed;
   if (target.empty() || target == "-" || !fs::is_regular_file(path_of(target), failed)) return;
-  const fs::path resolved = fs::canonical(path_of(target), failed);
-  if (failed) return;
+  const fs::path resolved = path_of(without_links(target));
   // Each piece between the marks of a URI that can be a path, with what precedes a colon and without.
   for (size_t begin = 0; begin <= uri.size();) {
     const size_t end = std::min(uri.find_first_of(",?&=", begin), uri.size());

@@ -218,7 +218,7 @@ TEST(DoctorJudge, WithAllCpusBusyTheHeaviestOperatorOrTheImagesAreNamed) {
   EXPECT_EQ(judge(findings).cause, "transform") << "decoding is not what takes the time";
   findings.asked.heaviest = "image: decode";
   EXPECT_EQ(judge(findings).cause, "large_images");
-  EXPECT_NE(judge(findings).text.find("4000x3000, delivered as 224"), std::string::npos);
+  EXPECT_NE(judge(findings).text.find("4000 wide, 3000 high, delivered as 224"), std::string::npos);
 }
 
 TEST(DoctorJudge, WorkersThatRestBesideAConsumerDoNotUseTheCpus) {

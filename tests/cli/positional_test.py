@@ -83,8 +83,10 @@ class Positional(ShellTest):
             out = [self.ok("cat", "npy:a.npy?axes=HWC", "--transform", text) for text in call.values()]
             self.assertEqual(out[0], out[1], call)
             more = len(names) < len(arguments)
+            wrong = f"{name}: expected {'a name here' if more else 'no more arguments than ' + ', '.join(names)}.*got '7'"
+            numbers = rf"{name}: {names[-1]}: expected a list, got 2 numbers: write {name}\(.*\[.*, 7\]\)"
             self.fails(2, "cat", "npy:a.npy?axes=HWC", "--transform", f"{name}({', '.join([*values, '7'])})",
-                       says=f"{name}: expected {'a name here' if more else 'no more arguments than ' + ', '.join(names)}.*got '7'")
+                       says=f"{wrong}|{numbers}")
 
     def test_torchvision_still_has_these_arguments(self):
         try:

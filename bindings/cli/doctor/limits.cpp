@@ -55,8 +55,7 @@ std::optional<Verdict> of_large_images(const Findings& findings) {
   const std::string stored = std::to_string(size.side * 3 / 2);
   return Verdict{.cause = "large_images",
                  .text = "the files are " + std::to_string(size.width) + " wide, " +
-                         std::to_string(size.height) + " high" + ", delivered as " +
-                         std::to_string(size.side) +
+                         std::to_string(size.height) + " high, delivered as " + std::to_string(size.side) +
                          ": store a smaller copy, as with `mogrify -path smaller -resize " + stored + "x" +
                          stored + "^ *.jpg`"};
 }

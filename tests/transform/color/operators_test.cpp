@@ -166,7 +166,7 @@ TEST(ColorOperators, MisfitsNameColumnExpectedAndGot) {
        {9, 8, 3},
        "gaussian_blur(17)",
        15,
-       "gaussian_blur: kernel: expected half of it below the sides of the image, 9x8, got '17'"},
+       "gaussian_blur: kernel: expected half of it below the sides of the image, 8 wide, 9 high, got '17'"},
       {"HWC",
        {9, 8, 3},
        "gaussian_blur(3, sigma=0)",

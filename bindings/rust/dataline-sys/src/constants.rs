@@ -32,7 +32,7 @@ constants! {
     /// the loader belongs to the parent process
     DL_ERR_FORKED: i32 = -9;
     DL_ERR_NO_MEMORY: i32 = -20;
-    /// memory_budget refused an allocation: names the bytes needed and the option to change
+    /// memory_budget is too small: names the bytes and the option
     DL_ERR_OVER_BUDGET: i32 = -21;
     /// names max_leases and how many are held
     DL_ERR_LEASES_HELD: i32 = -22;
