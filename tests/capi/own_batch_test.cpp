@@ -72,7 +72,7 @@ TEST(OwnBatch, AReaderThatWouldWaitForABatchOfItsOwnLoaderIsRefused) {
       SCOPED_TRACE(std::string(name) + ", " + workers + " workers");
       Loader loader;
       Refused refused;
-      CallingReader calling(0, [&] { refused = call(loader); });
+      CallingReader calling(0, [&refused, &loader, ask = call] { refused = ask(loader); });
       const Dataset dataset = calling.reader.dataset(40);
       loader = make_loader(dataset, {{"batch_size", "10"}, {"num_workers", workers}});
       calling.loader_is_made.set_value();

@@ -213,9 +213,9 @@ TEST(PartTransforms, TheTransformOfAPartIsRefusedByItsName) {
 
 TEST(PartTransforms, AFaultOfTheLoadersTransformSaysForWhichPart) {
   const Twins twins;
-  const auto [status, message] = create_error(twins.by_parts, {{"transform", "image: center_crop(5)"}});
+  const auto [status, message] = create_error(twins.by_parts, {{"transform", "image: gaussian_blur(9)"}});
   EXPECT_EQ(status, DL_ERR_BAD_TRANSFORM);
-  EXPECT_THAT(message, HasSubstr("part small: transform: column 20"));
+  EXPECT_THAT(message, HasSubstr("part small: transform: column 22"));
 }
 
 TEST(PartTransforms, WhereValuesComeFromPixelsInDifferentWaysNoScaleIsTold) {
