@@ -179,7 +179,7 @@ func TestAWriterThatFailsEndsTheTraceAndNotTheJob(t *testing.T) {
 			t.Errorf("expected %v, got %v", err, got.OSError)
 		}
 	}
-	wants(t, loader.TraceStart("/dev/full"), dataline.ErrIO)
+	wants(t, loader.TraceStart("/dev/full"), dataline.ErrNotAFile)
 	wants(t, loader.TraceStart(""), dataline.ErrInvalidArgument)
 	wants(t, loader.TraceTo(nil), dataline.ErrInvalidArgument)
 	wholeEpoch(t, loader)

@@ -43,7 +43,7 @@ end
     @test startswith(trace, "{\"displayTimeUnit\"") && endswith(trace, "]}\n")
     foreach(identity, loader)
     @test read(path, String) == trace
-    @test code_of(() -> Dataline.trace_start(loader, "/dev/full")) == Dataline.ERR_IO
+    @test code_of(() -> Dataline.trace_start(loader, "/dev/full")) == Dataline.ERR_NOT_A_FILE
     @test code_of(() -> Dataline.trace_start(loader, tempname() * "/none")) == Dataline.ERR_NOT_FOUND
     Dataline.trace_stop(loader)
     close(loader)

@@ -48,7 +48,9 @@ def assert_same_as_pyarrow(folder: Path, parquet: dataline.Extensions) -> None:
                 assert np.asarray(mine[name]).dtype == np.int32
 
 
-def test_values_of_directories_stay_with_their_files_beside_a_file_of_0_bytes(tmp_path: Path, parquet: dataline.Extensions) -> None:
+def test_values_of_directories_stay_with_their_files_beside_a_file_of_0_bytes(
+    tmp_path: Path, parquet: dataline.Extensions
+) -> None:
     folder = nested(tmp_path)
     (folder / "year=2023" / "month=7").mkdir()
     (folder / "year=2023" / "month=7" / "part-0.parquet").write_bytes(b"")

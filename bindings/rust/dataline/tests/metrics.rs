@@ -133,7 +133,7 @@ fn a_writer_that_fails_ends_the_trace_and_not_the_job() {
     assert_eq!(full.code(), Code::Io);
     assert_eq!(full.failure().unwrap().os_error.as_ref().unwrap().raw_os_error(), Some(28));
     assert_eq!(loader.trace_to(Refusing(None)).unwrap_err().code(), Code::Io);
-    assert_eq!(loader.trace_start("/dev/full").unwrap_err().code(), Code::Io);
+    assert_eq!(loader.trace_start("/dev/full").unwrap_err().code(), Code::NotAFile);
     assert_eq!(epoch_of(&loader).len(), 100);
     loader.trace_stop().unwrap();
 }
