@@ -1,4 +1,5 @@
-"""Directories of Parquet files in subdirectories: which files are read, in what order, and KEY=VALUE as fields, compared with pyarrow.
+"""Directories of Parquet files in subdirectories, compared with pyarrow: which files are read, in what order, and KEY=VALUE
+as fields.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -10,7 +10,8 @@ Ray owns placement, failure and growth; here is no scheduler and no network. In 
             ...
             report({"loss": loss}, loader)
 
-There is no Datasink: write rows of Ray Data with ``dataline.Writer``, one set in each task, and read the sets as one dataset.
+There is no Datasink: write rows of Ray Data with ``dataline.Writer``, one set in each task, and read the sets as one
+dataset.
 
 SPDX-License-Identifier: Apache-2.0
 """
