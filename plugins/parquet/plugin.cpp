@@ -193,14 +193,14 @@ Failure open_files(const dl_format_request& request, FileOptions& options,
     }
     if (tells) request.report(&request, static_cast<int64_t>(files.size()), count);
     std::shared_ptr<const ParquetFile> file;
-    Failure failed = ParquetFile::open(found.path, file_options, request.options, &file);
+    Failure not_opened = ParquetFile::open(found.path, file_options, request.options, &file);
     // A file of 0 bytes among others adds no samples, as in the library's formats.
-    if (failed.code == DL_ERR_EMPTY && count > 1) {
-      if (!first_empty) first_empty = failed;
+    if (not_opened.code == DL_ERR_EMPTY && count > 1) {
+      if (!first_empty) first_empty = not_opened;
       partitions.drop(files.size());
       continue;
     }
-    if (failed) return failed;
+    if (not_opened) return not_opened;
     if (!files.empty()) {
       if (Failure failed = check_same(*files[0], *file)) return failed;
     }
