@@ -18,8 +18,11 @@ function set_option(options::Handle, key::Symbol, value)
 end
 
 instead_of_text(::Any) = ""
-instead_of_text(items::Union{AbstractVector{<:AbstractString},Tuple{Vararg{AbstractString}}}) = "; write one text, \"$(join(items, ", "))\""
-instead_of_text(items::Union{AbstractVector{<:Integer},Tuple{Vararg{Integer}}}) = "; write one text, \"$(join(items, ","))\""
+function instead_of_text(items::Union{AbstractVector,Tuple})
+    isempty(items) && return ""
+    all(item -> item isa AbstractString, items) && return "; write one text, \"$(join(items, ", "))\""
+    return all(item -> item isa Integer, items) ? "; write one text, \"$(join(items, ","))\"" : ""
+end
 instead_of_text(::Function) =
     ", which is Julia code: transform takes text that names operators, as in \"decode, resize(256)\". Julia code goes into the " *
     "reader that makes the samples, or into an operator of add_operator!"

@@ -81,8 +81,8 @@ end
 
         @test code_of(() -> Loader(dataset; wrong...)) == Dataline.ERR_BAD_OPTION
     end
-    for (wrong, words) in ((identity, "operator of add_operator!"), (["flatten", "cast(f32)"], "write one text, \"flatten, cast(f32)\""),
-        (("flatten",), "write one text, \"flatten\""))
+    for (wrong, words) in ((identity, "operator of add_operator!"), (("flatten",), "write one text, \"flatten\""),
+        (["flatten", "cast(f32)"], "write one text, \"flatten, cast(f32)\""))
 
         @test occursin(words, thrown(() -> Loader(dataset; transform = wrong)).message)
     end
