@@ -80,6 +80,7 @@ TEST(OwnBatch, AReaderThatWouldWaitForABatchOfItsOwnLoaderIsRefused) {
       EXPECT_EQ(refused.status, DL_ERR_WRONG_STATE);
       EXPECT_NE(refused.message.find("this thread is filling a batch of this loader"), std::string::npos)
           << refused.message;
+      loader.reset();  // its workers load the next epoch, by the reader
     }
   }
 }
@@ -99,6 +100,7 @@ TEST(OwnBatch, WithoutWorkersToWorkOrToLookIsRefusedToo) {
     calling.loader_is_made.set_value();
     EXPECT_EQ(epoch_of(loader), counted(20));
     EXPECT_EQ(status, DL_ERR_WRONG_STATE) << error.message;
+    loader.reset();
   }
 }
 
@@ -111,6 +113,7 @@ TEST(OwnBatch, WithWorkersAReaderMayLookForOneThatIsReady) {
   calling.loader_is_made.set_value();
   EXPECT_EQ(epoch_of(loader), counted(20));
   EXPECT_EQ(status, DL_TIMEOUT);
+  loader.reset();
 }
 
 // A reader may use another loader; what that one's reader asks of the first is refused.
@@ -131,6 +134,8 @@ TEST(OwnBatch, OfAnotherLoaderIsGivenUnlessThatOneNeedsTheFirst) {
     EXPECT_EQ(epoch_of(outer), counted(20));
     EXPECT_EQ(of_inner, counted(20));
     EXPECT_EQ(refused.status, DL_ERR_WRONG_STATE) << refused.message;
+    outer.reset();
+    inner.reset();
   }
 }
 
