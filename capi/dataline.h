@@ -1147,18 +1147,18 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_start(dl_loader* load
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_stop(dl_loader* loader, dl_error* error);
 
 /* ---- Tuning ----------------------------------------------------------------------------------------------- */
-/* Workers and depth move while a job runs, by themselves (option `tune`) or by the host. No effect on the bytes
- * delivered. With tune=on, num_workers=auto stands for up to as many workers as there are CPUs, at least 8,
- * prefetch_depth=auto for up to 16 batches, and numbers for at most these; memory for the most of both is in the plan
- * from the beginning, and where memory_budget does not allow it the most is less. What is judged is what the consumer
- * gets: batches consumed a second, and the share of the time that it waits. Changes that do not help are taken back;
- * when none is left to try, tuning rests until the rate falls by a tenth, the waiting grows, or the CPUs change. Each
- * decision is a line in the log (DL_LOG_INFO). */
+/* The number of workers and the prefetch depth can change while a job runs: the loader changes them (option `tune`, by
+ * default on with num_workers=auto), or the host does. The delivered bytes stay the same.
+ * Limits: num_workers=auto allows the number of CPUs, or 8 if that is more; prefetch_depth=auto, or not set, allows 16
+ * batches; a number is the limit itself. The memory plan contains the limits from the start. They are lower where
+ * memory_budget requires it, or where the system refuses a thread.
+ * The loader measures what the consumer receives: batches per second, and the share of the time that it waits. It takes
+ * back each change that does not help. When nothing is left to try, it rests until the rate falls by a tenth, the waiting
+ * grows by a tenth of the time, or the number of CPUs changes. It logs each decision (DL_LOG_INFO). */
 
-/* From now on `count` workers work, 1 to the most that memory is planned for (dl_tuned.most_workers; with tune=off
- * num_workers); the others sleep once the rows that they hold are loaded. The host knows better: with tune=on, tuning
- * ends.
- * Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_WRONG_STATE (made with num_workers=0: there are none), DL_ERR_FORKED.
+/* Sets the number of workers that work: 1 to dl_tuned.most_workers. Other workers finish the rows that they are loading and
+ * then sleep. This ends tuning.
+ * Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_WRONG_STATE (created with num_workers=0), DL_ERR_FORKED.
  * Threading: any thread; never blocks for long. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_set_workers(dl_loader* loader, int64_t count,
                                                                  dl_error* error);

@@ -1,7 +1,8 @@
-// tune=on beside every static setting of a grid: what it reaches after five seconds, as a share of the best of the grid.
+// The default, num_workers=auto, next to every static setting of a grid: its rate after five seconds, as a share of the best of
+// the grid.
 // "one CPU from then on": so long after all but one CPU were taken from the whole process; the grid then had that one too.
 //   dataline_auto MNIST-DIR PHOTO-DIR [JOB]
-// Each setting is a loader of its own. The best one, the untuned default and the tuned one then take turns, each keeping its loader.
+// Each setting has its own loader. The best one, the default and tune=off then take turns, each with the loader it has.
 // SPDX-License-Identifier: Apache-2.0
 #include <dataline.h>
 #include <sched.h>
@@ -218,7 +219,7 @@ std::pair<int64_t, int64_t> best_of_grid(const Job& job, double& best) {
 void compare(const Job& job) {
   double best = 0;
   const auto best_at = best_of_grid(job, best);
-  Run tuned(job, {{"tune", "on"}}), untuned(job, {}), still(job, fixed(best_at.first, best_at.second));
+  Run tuned(job, {}), untuned(job, {{"tune", "off"}}), still(job, fixed(best_at.first, best_at.second));
   double first = tuned.rate(5);
   std::optional<OneCpu> limit;
   if (job.loses_cpus) {
@@ -238,9 +239,10 @@ void compare(const Job& job) {
   std::sort(defaults.begin(), defaults.end());
   const dl_tuned after = tuned.tuned();
   printf(
-      "%s\tbest %ld workers, depth %ld: %.1f batches/s; tuned: %.1f in its first 5 s (%ld workers, depth "
+      "%s\tbest %ld workers, depth %ld: %.1f batches/s; the default: %.1f in its first 5 s (%ld workers, "
+      "depth "
       "%ld, %ld changes), "
-      "then %.3f of the best (%.3f to %.3f); untuned default %.3f (%.3f to %.3f)\n\t%ld changes: %s\n",
+      "then %.3f of the best (%.3f to %.3f); tune=off %.3f (%.3f to %.3f)\n\t%ld changes: %s\n",
       job.name.c_str(), static_cast<long>(best_at.first), static_cast<long>(best_at.second), best, first,
       static_cast<long>(at_five.num_workers), static_cast<long>(at_five.prefetch_depth),
       static_cast<long>(at_five.changes), shares[3], shares.front(), shares.back(), defaults[3],

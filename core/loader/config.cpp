@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/thread.h"
 #include "core/loader/buckets.h"
+#include "core/loader/extensions.h"
 #include "core/memory/machine_limits.h"
 #include "core/memory/pages.h"
 
@@ -75,13 +77,18 @@ Status check_order(const Options& options, const LoaderConfig& config) {
 constexpr int64_t kAutoDepth = 4, kMostAutoDepth = 16, kMostAutoWorkers = 8;
 
 void resolve_auto(const Options& options, LoaderConfig& config) {
+  config.workers_are_auto = config.num_workers < 0;
+  config.tune_is_auto = config.tune == Tune::kAuto;
+  if (config.tune_is_auto) config.tune = config.workers_are_auto ? Tune::kOn : Tune::kOff;
   const bool tuned = config.tune == Tune::kOn;
   config.shuffle_blocks_given = options.is_set(Option::kShuffleBlocks);
-  config.workers_are_auto = config.num_workers < 0;
-  if (config.workers_are_auto) config.num_workers = std::max(available_cpus() - 1, 1);
+  if (config.workers_are_auto) config.num_workers = std::max(available_cpus(), 1);
   config.start_workers = config.num_workers;
-  if (config.workers_are_auto && tuned)
-    config.num_workers = std::max<int64_t>(available_cpus(), kMostAutoWorkers);
+  // A pool of the host's is asked for no more threads than it would be without tuning.
+  const ThreadHooks* const hooks = options.extensions == nullptr ? nullptr : options.extensions->threads.get();
+  const bool own_threads = hooks == nullptr || !hooks->runs();
+  if (config.workers_are_auto && tuned && (own_threads || !config.tune_is_auto))
+    config.num_workers = std::max(config.num_workers, kMostAutoWorkers);
   const bool depth_is_auto = config.prefetch_depth < 0 || (tuned && !options.is_set(Option::kPrefetchDepth));
   if (depth_is_auto) config.prefetch_depth = kAutoDepth;
   config.start_depth = config.prefetch_depth;

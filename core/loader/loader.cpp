@@ -113,6 +113,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   if (config_.workers_are_auto && available_cpus() == 1 && !delivery_->to_device() &&
       pipeline_.consumer_fills(1)) {
     config_.num_workers = config_.start_workers = 0;
+    config_.tune = Tune::kOff;
   }
   stages_ = describe_plan(pipeline_, *device_);
   position_ = {config_.start_epoch, config_.start_step};
@@ -126,7 +127,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
                           config_.global_batch % config_.world_size == 0 && config_.bucket_edges.empty();
   schema_views_->set_device(device_->type(), device_->index(), 0);
   schema_views_->set_schema_rows(fixed_rows ? steps_.max_rows() : -1);
-  DL_RETURN_IF_ERROR(pool_->start(shared_from_this()));
+  DL_RETURN_IF_ERROR(start_workers());
   if (token_ != nullptr) token_->attach(this);
   return Status::ok();
 }
@@ -153,7 +154,7 @@ Status Loader::prepare_memory() {
   DL_ASSIGN_OR_RETURN(plan_, fit_plan(order));
   DL_ASSIGN_OR_RETURN(arena_,
                       memory_->allocate(plan_.arena_bytes, kHugePageBytes, MemoryKind::kArena, "the arena"));
-  DL_RETURN_IF_ERROR(prefault(arena_.data(), arena_.bytes()));
+  DL_RETURN_IF_ERROR(prefault_arena());
   // The host's allocator may hand out used memory; tensors start from zeros so that padding tells nothing.
   if (memory_->table().allocate != nullptr) std::fill_n(arena_.data(), arena_.bytes(), std::byte{0});
 
@@ -178,8 +179,18 @@ Status Loader::prepare_memory() {
   window_ = std::make_unique<BatchWindow>(steps_, tables_, *delivery_, gate_, setup, std::move(slots),
                                           position_, orders_);
   DL_RETURN_IF_ERROR(prepare_threads());
-  prepare_tuning();
+  if (config_.num_workers > 0) put_in_force({config_.start_workers, config_.start_depth});
   return Status::ok();
+}
+
+// What the loader begins with: the free slots of the lowest numbers are taken first, and so are the workers. What tuning
+// adds later takes memory when it is used.
+Status Loader::prefault_arena() {
+  const int64_t slots = std::min(plan_.slot_count, config_.start_depth + plan_.lease_slots);
+  const int64_t scratches = std::min(plan_.scratch_count, config_.start_workers + 1);
+  DL_RETURN_IF_ERROR(prefault(arena_.data() + plan_.slots_offset, slots * plan_.slot_stride));
+  return prefault(arena_.data() + plan_.tables_offset,
+                  plan_.scratch_offset - plan_.tables_offset + scratches * plan_.scratch_stride);
 }
 
 Status Loader::prepare_slots(std::vector<std::unique_ptr<Slot>>& slots) {

@@ -129,6 +129,7 @@ class Loader final : public BatchOwner,
   Status prepare(SourceRef source, const Options& options);
   Status put_cache_before(const SourceRef& stored) DL_REQUIRES(mutex_);
   Status prepare_memory() DL_REQUIRES(mutex_);
+  Status prefault_arena();
   Status prepare_slots(std::vector<std::unique_ptr<Slot>>& slots);
   Status prepare_threads();
   std::span<std::byte> slots_memory() const;
@@ -138,7 +139,7 @@ class Loader final : public BatchOwner,
 
   // tuning/tuning.cpp
   Result<MemoryPlan> fit_plan(const Order& order);
-  void prepare_tuning() DL_REQUIRES(mutex_);
+  Status start_workers() DL_REQUIRES(mutex_);
   void put_in_force(TuneSetting setting) DL_REQUIRES(mutex_);
   std::string tune() DL_REQUIRES(mutex_);  // for the log
   std::string tune_text() const DL_REQUIRES(mutex_);

@@ -169,6 +169,7 @@ struct LoaderConfig {
   // begins with these.
   int64_t start_workers = 1, start_depth = 4;
   Tune tune = Tune::kOff;
+  bool tune_is_auto = false;
   LeaseOverflow lease_overflow = LeaseOverflow::kCopy;
   int64_t budget_bytes = 0;
   bool budget_is_auto = true;

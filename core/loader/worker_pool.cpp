@@ -32,11 +32,12 @@ void WorkerPool::add(std::unique_ptr<WorkerScratch> scratch) {
   workers_.push_back(std::make_unique<Worker>());
   workers_.back()->fill = std::move(fill);
   workers_.back()->number = thread;
+  count_.store(static_cast<int64_t>(workers_.size()));
   active_.store(count());
   workers_.back()->surplus = thread >= cpus;
 }
 
-Status WorkerPool::start(const std::shared_ptr<void>& owner) {
+Status WorkerPool::start(const std::shared_ptr<void>& owner, int64_t least) {
   for (size_t w = 0; w < workers_.size(); ++w) {
     alive_.fetch_add(1);  // before it runs, so that stop() never misses it
     Worker* worker = workers_[w].get();
@@ -45,17 +46,23 @@ Status WorkerPool::start(const std::shared_ptr<void>& owner) {
         config_.extensions == nullptr ? nullptr : config_.extensions->threads, static_cast<int32_t>(w));
     if (!thread.is_ok()) {
       alive_.fetch_sub(1);
-      worker->done.store(true);
-      const Status failure = thread.take_status();
-      const std::string limits = thread_limits();
-      return error(failure.code(), "worker ", w + 1, " of ", workers_.size(), ": ", failure.message(),
-                   limits.empty() ? "" : "; the limits here: ", limits,
-                   "; take a smaller num_workers (0 needs no thread), or raise the limit")
-          .with_os_error(failure.os_error());
+      for (size_t n = w; n < workers_.size(); ++n) workers_[n]->done.store(true);
+      refused_ = refusal(w, thread.take_status());
+      if (static_cast<int64_t>(w) < least) return refused_;
+      count_.store(static_cast<int64_t>(w));
+      return Status::ok();
     }
     worker->thread = thread.take();
   }
   return Status::ok();
+}
+
+Status WorkerPool::refusal(size_t worker, const Status& failure) const {
+  const std::string limits = thread_limits();
+  return error(failure.code(), "worker ", worker + 1, " of ", workers_.size(), ": ", failure.message(),
+               limits.empty() ? "" : "; the limits here: ", limits,
+               "; take a smaller num_workers (0 needs no thread), or raise the limit")
+      .with_os_error(failure.os_error());
 }
 
 int64_t WorkerPool::stop() noexcept {

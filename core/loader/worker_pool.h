@@ -44,13 +44,15 @@ class WorkerPool {
 
   // One per worker, then the consumer's. Before start().
   void add(std::unique_ptr<WorkerScratch> scratch);
-  // Each thread holds `owner`. kThread names the limits of the machine.
-  Status start(const std::shared_ptr<void>& owner);
+  // Each thread holds `owner`. Where the system refuses one beyond `least`, count() is what it gave, and refused() says why;
+  // otherwise that is an error, kThread, which names the limits of the machine.
+  Status start(const std::shared_ptr<void>& owner, int64_t least);
+  const Status& refused() const { return refused_; }
   // Ends the threads. Those stuck in a read of the host's are left behind after a second; returns how many.
   int64_t stop() noexcept;
   void forget() noexcept;  // in a forked child, where the threads do not exist
 
-  int64_t count() const { return static_cast<int64_t>(workers_.size()); }
+  int64_t count() const { return count_.load(); }
   int64_t active() const { return active_.load(); }
   // From now on workers [0, count) work, the others are parked as soon as the run that they hold is filled. Any thread.
   void set_active(int64_t count);
@@ -82,6 +84,7 @@ class WorkerPool {
     Atomic<bool> done{false};
   };
 
+  Status refusal(size_t worker, const Status& failure) const;
   void run(Worker& worker);  // a worker's life
   bool parked(const Worker& worker) const { return worker.number >= active_.load(); }
   void park(Worker& worker);
@@ -114,6 +117,8 @@ class WorkerPool {
   mutable ThreadMutex joining_mutex_;  // a thread is not asked for its time while it is joined
   Atomic<bool> stopping_{false};
   Atomic<int64_t> alive_{0};
+  Atomic<int64_t> count_{0};   // of workers_: those that the system gave a thread
+  Status refused_;             // ok: it gave all
   Atomic<int64_t> active_{0};  // 1 to count(), or 0 without workers
   WaitPoint work_;             // workers wait for something to fill
   WaitPoint surplus_work_;     // and those beyond the CPUs, here

@@ -47,12 +47,13 @@ class Threads : public Extensions {
     };
   }
   // All samples of an epoch.
-  std::string run_epoch(const char* workers, int64_t timeout_ns = -1) {
+  std::string run_epoch(const char* workers, int64_t timeout_ns = -1, const char* tune = "auto") {
     add_format();
     EXPECT_EQ(dl_extensions_set_threads(extensions_, &threads_, &error_), DL_OK) << error_.message;
     use();
     dl_dataset* dataset = open("mine:anywhere");
     EXPECT_EQ(dl_options_set(options_, "num_workers", workers, &error_), DL_OK);
+    EXPECT_EQ(dl_options_set(options_, "tune", tune, &error_), DL_OK);
     dl_loader* loader = nullptr;
     dl_status status = dl_loader_create(dataset, options_, &loader, &error_);
     dl_batch* batch = nullptr;
@@ -91,6 +92,26 @@ TEST_F(Threads, ThatTheHostRefusesAreAnErrorAndTheOthersEnd) {
   pool_.refuse_from = 1;
   EXPECT_THAT(run_epoch("3"), HasSubstr("DL_ERR_THREAD worker 2 of 3"));
   EXPECT_EQ(error_.os_error, 11);
+}
+
+TEST_F(Threads, OfTheHostAreNoMoreForTuningThatWasNotAskedFor) {
+  lend();
+  pool_.refuse_from = 0;
+  EXPECT_THAT(run_epoch("auto", -1, "off"), HasSubstr("DL_ERR_THREAD worker 1 of "));
+  const std::string untuned = error_.message;
+  EXPECT_THAT(run_epoch("auto"), HasSubstr("DL_ERR_THREAD worker 1 of "));
+  EXPECT_EQ(error_.message, untuned);
+}
+
+TEST_F(Threads, ThatOnlyTuningWouldUseMayBeRefused) {
+  lend();
+  EXPECT_EQ(run_epoch("auto"), "DL_OK ");
+  const auto needed = static_cast<int>(pool_.threads.size());
+  if (needed >= 8) GTEST_SKIP() << "skipped: tuning would use no thread beyond the CPUs";
+  pool_.threads.clear();
+  pool_.refuse_from = needed + 1;
+  EXPECT_EQ(run_epoch("auto", -1, "on"), "DL_OK ");
+  EXPECT_EQ(pool_.threads.size(), static_cast<size_t>(needed) + 1);
 }
 
 // A pool with no thread free: destroy does not wait for what never began.

@@ -53,10 +53,18 @@ TEST(AutoWorkers, AsAskedForOnOneCpuToo) {
             2);
 }
 
-TEST(AutoWorkers, OnSeveralCpusOneIsLeftToTheTrainer) {
+TEST(AutoWorkers, OnSeveralCpusAsManyAsThese) {
   if (available_cpus() < 2) GTEST_SKIP() << "skipped: one CPU";
   const Loader loader = make_loader(counting_dataset(1000), {{"batch_size", "10"}});
-  EXPECT_EQ(stats_of(loader).num_workers, available_cpus() - 1);
+  EXPECT_EQ(stats_of(loader).num_workers, available_cpus());
+}
+
+TEST(AutoWorkers, WithoutAWorkerNothingIsTuned) {
+  EXPECT_EQ(on_one_cpu([] {
+              const Loader loader = make_loader(counting_dataset(1000), {{"batch_size", "10"}});
+              return tuned_of(loader).mode;
+            }),
+            DL_TUNE_OFF);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "tests/support/in_child.h"
 #include "tests/support/job.h"
+#include "tests/support/resident_bytes.h"
 
 namespace dataline::tests::stop_test {
 namespace {
@@ -51,13 +52,6 @@ size_t count_entries(const char* folder) {
   size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) count += entry.exists() || true;
   return count;
-}
-
-int64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  int64_t size = 0, resident = 0;
-  file >> size >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
 }
 
 struct StuckLoader {

@@ -12,6 +12,7 @@
 
 #include "core/memory/machine_limits.h"
 #include "tests/support/job.h"
+#include "tests/support/resident_bytes.h"
 
 namespace dataline::tests::tune_test {
 namespace {
@@ -28,17 +29,45 @@ struct SlowReader : TestReader {
 
 const Settings kSlowJob = {{"batch_size", "4"}, {"shuffle", "full"}, {"seed", "3"}};
 
-TEST(Tune, AutoPlansForTheCpusOrEightAndBeginsAsUntuned) {
-  const Loader tuned = make_loader(counting_dataset(1000), {{"batch_size", "10"}, {"tune", "on"}});
-  const Loader untuned = make_loader(counting_dataset(1000), {{"batch_size", "10"}});
-  const dl_tuned with_tuning = tuned_of(tuned), without = tuned_of(untuned);
-  if (without.num_workers == 0) GTEST_SKIP() << "skipped: one CPU";
-  EXPECT_EQ(with_tuning.most_workers, std::max(available_cpus(), 8));
-  EXPECT_EQ(with_tuning.most_depth, 16);
-  EXPECT_EQ(with_tuning.num_workers, without.num_workers);
-  EXPECT_EQ(with_tuning.prefetch_depth, 4);
-  EXPECT_EQ(without.most_workers, without.num_workers);
-  EXPECT_EQ(without.most_depth, 4);
+TEST(Tune, AutomaticWorkersAreTunedUnlessOffIsGiven) {
+  const Dataset dataset = counting_dataset(1000);
+  const auto tuned = [&](const Settings& settings) {
+    return tuned_of(make_loader(dataset, with({{"batch_size", "10"}}, settings)));
+  };
+  if (tuned({}).num_workers == 0) GTEST_SKIP() << "skipped: one CPU";
+  for (const Settings& settings : {Settings{}, Settings{{"num_workers", "auto"}},
+                                   Settings{{"tune", "auto"}}, Settings{{"tune", "on"}}}) {
+    const dl_tuned automatic = tuned(settings);
+    EXPECT_EQ(automatic.mode, DL_TUNE_ON);
+    EXPECT_EQ(automatic.num_workers, available_cpus());
+    EXPECT_EQ(automatic.most_workers, std::max(available_cpus(), 8));
+    EXPECT_EQ(automatic.prefetch_depth, 4);
+    EXPECT_EQ(automatic.most_depth, 16);
+  }
+  const dl_tuned off = tuned({{"tune", "off"}});
+  EXPECT_EQ(off.mode, DL_TUNE_OFF);
+  EXPECT_EQ(off.most_workers, available_cpus());
+  EXPECT_EQ(off.most_depth, 4);
+  const dl_tuned number = tuned({{"num_workers", "3"}});
+  EXPECT_EQ(number.mode, DL_TUNE_OFF);
+  EXPECT_EQ(number.most_workers, 3);
+  const dl_tuned depth = tuned({{"prefetch_depth", "5"}});
+  EXPECT_EQ(depth.mode, DL_TUNE_ON);
+  EXPECT_EQ(depth.most_depth, 5);
+}
+
+// What tuning might use later takes no memory until then: a row takes 24 bytes of a slot, so a slot takes 2.4 MB, and twelve
+// of the twenty slots are beyond what the loader begins with.
+TEST(Tune, SlotsThatOnlyTuningWouldUseAreNotTouched) {
+  const Dataset dataset = counting_dataset(2'000'000);
+  const auto resident = [&](const char* tune) {
+    const int64_t before = resident_bytes();
+    const Loader loader = make_loader(dataset, {{"batch_size", "100000"}, {"tune", tune}, {"num_workers", "auto"}});
+    return resident_bytes() - before;
+  };
+  resident("off");  // what the first loader of a process takes
+  const int64_t off = resident("off"), on = resident("on");
+  EXPECT_LT(on, off + 8 * 2'400'000) << off << " bytes without tuning";
 }
 
 TEST(Tune, NumbersAreTheMost) {
@@ -182,6 +211,14 @@ TEST(TuneState, WhatWasFoundIsWhatTheNextStartBeginsWith) {
   ASSERT_EQ(dl_loader_state_load(second.get(), state.c_str(), nullptr), DL_OK);
   EXPECT_EQ(tuned_of(second).num_workers, 2);
   EXPECT_STREQ(tuned_of(second).text, "measuring 2 workers, depth 9, as the state says");
+}
+
+// Two loaders at the same position have the same state, whatever tuning has found in each.
+TEST(TuneState, TuningThatWasNotAskedForLeavesNoHint) {
+  const Dataset dataset = counting_dataset(1000);
+  const Loader tuned = make_loader(dataset, {{"batch_size", "10"}});
+  const Loader plain = make_loader(dataset, {{"batch_size", "10"}, {"tune", "off"}});
+  EXPECT_EQ(save_state(tuned), save_state(plain));
 }
 
 TEST(TuneState, AHintOfALargerMachineIsCutAndOneForAnUntunedLoaderIgnored) {

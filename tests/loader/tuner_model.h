@@ -31,8 +31,9 @@ struct Model {
 
 class ModelJob {
  public:
-  ModelJob(Model model, TuneSetting start, TuneSetting most, uint64_t seed = 1, Tune mode = Tune::kOn)
-      : model_(std::move(model)), random_(seed), tuner_(mode, start, most), setting_(start) {
+  ModelJob(Model model, TuneSetting start, TuneSetting most, uint64_t seed = 1, Tune mode = Tune::kOn,
+           const TuneRules& rules = {})
+      : model_(std::move(model)), random_(seed), tuner_(mode, start, most, rules), setting_(start) {
     workers_.resize(static_cast<size_t>(most.workers));
   }
 

@@ -30,19 +30,15 @@ end
 
 # Waits until `waits.changes` is no longer `seen`, which the caller has read before it looked for what it waits for; until
 # `deadline`, a time of time_ns (0: there is none); or until `descriptor` is readable, if there is one. May return early.
+#
+# Julia delivers Ctrl-C to the task that waited last, also to one that has ended meanwhile, where it is lost. So the tasks
+# that wait for events end before this returns, and what they were interrupted by is thrown here.
 function wait_for_change(waits::Waits, seen::Int, deadline::UInt64, descriptor::Union{Nothing,RawFD} = nothing)
     events = Any[]
     deadline == 0 || push!(events, Timer(max(signed(deadline - time_ns()), 0) / 1e9))
     descriptor === nothing || push!(events, FDWatcher(descriptor, true, false))
-    over, problem = false, nothing
-    for event in events
-        @async try
-            wait(event)
-            wake(waits)
-        catch cause # closed, or Ctrl-C: Julia delivers it to the task that waited last, and it is the caller's
-            over || (problem = cause; wake(waits))
-        end
-    end
+    over = Ref(false)
+    helpers = [@async(wait_then_wake(event, waits, over)) for event in events]
     Threads.atomic_add!(waits.waiting, 1)
     lock(waits.tasks)
     try
@@ -52,11 +48,34 @@ function wait_for_change(waits::Waits, seen::Int, deadline::UInt64, descriptor::
     finally
         unlock(waits.tasks)
         Threads.atomic_sub!(waits.waiting, 1)
-        over = true
+        over[] = true
         foreach(close, events)
     end
-    problem === nothing || throw(problem)
+    causes = filter(!isnothing, map(ended_by, helpers))
+    isempty(causes) || throw(first(causes))
     return nothing
+end
+
+# Returns what ended the wait, if it is the caller's: Ctrl-C, a failure; not that the event was closed because all is over.
+function wait_then_wake(event, waits::Waits, over::Ref{Bool})
+    try
+        wait(event)
+    catch cause
+        over[] && !(cause isa InterruptException) || return cause
+    finally
+        over[] || wake(waits)
+    end
+    return nothing
+end
+
+# What `task` returns, or was ended by.
+function ended_by(task::Task)
+    try
+        return fetch(task)
+    catch cause
+        cause isa TaskFailedException || rethrow()
+        return task.result
+    end
 end
 
 # The same, also until the library's descriptor is readable. The owner cannot be destroyed meanwhile; closing it ends the wait.

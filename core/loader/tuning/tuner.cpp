@@ -5,26 +5,15 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "core/base/status.h"
 
 namespace dataline {
 namespace {
 
-constexpr double kWaits = 0.01;         // a consumer that waits less is left alone
-constexpr double kLeastGain = 0.01;     // what a change must give
-constexpr double kSure = 2.5;           // standard errors
-constexpr double kSharp = 0.05;         // a measurement whose error is smaller is not continued
-constexpr double kHopeless = 0.7;       // of the rate: a trial below it ends early
-constexpr double kFell = 0.9;           // of the rate: begin anew
-constexpr double kWaitsMore = 0.05;     // of the time: begin anew
-constexpr double kBusy = 0.8;           // of a CPU: it has no room for another worker
-constexpr int64_t kStretchBatches = 2;  // fewer say little about a rate
-constexpr int64_t kFewStretches = 3, kManyStretches = 24, kWindowStretches = 8;
-constexpr int64_t kSettleNs = 100'000'000;
-constexpr int64_t kPauseNs =
-    1'000'000'000;  // a consumer that was away so long, and unusually long, was paused
-constexpr int64_t kQuietNs = 2'000'000'000, kMostQuietNs = 60'000'000'000;
+// A rest: so late may a change that lasts be noticed.
+constexpr int64_t kMostQuietNs = 60'000'000'000;
 
 std::string tenths(double value) {
   const int64_t tenth = std::llround(value * 10);
@@ -34,8 +23,8 @@ std::string percent(double share) { return concat(tenths(share * 100), " %"); }
 
 }  // namespace
 
-Tuner::Tuner(Tune mode, TuneSetting start, TuneSetting most)
-    : mode_(mode), most_(most), force_(start), chosen_(start), quiet_ns_(kQuietNs) {
+Tuner::Tuner(Tune mode, TuneSetting start, TuneSetting most, const TuneRules& rules)
+    : mode_(mode), rules_(rules), most_(most), force_(start), chosen_(start), quiet_ns_(rules.quiet_ns) {
   text_ = concat("measuring ", words(force_));
 }
 
@@ -70,7 +59,7 @@ bool Tuner::observe(const TuneSample& sample) {
     settle();
     return false;
   }
-  if (sample.batches - from_->batches < kStretchBatches || sample.at_ns - from_->at_ns < kSampleNs)
+  if (sample.batches - from_->batches < rules_.stretch_batches || sample.at_ns - from_->at_ns < kSampleNs)
     return false;
   const TuneSample before = *from_;
   from_ = sample;
@@ -90,22 +79,26 @@ bool Tuner::observe(const TuneSample& sample) {
   return false;
 }
 
-// The consumer did something else (an evaluation, a checkpoint): no measurement of loading.
-bool Tuner::was_away(const TuneSample& from, const TuneSample& to) const {
+// The consumer did something else (an evaluation, a checkpoint): no measurement of loading. Twice in a row it is how things
+// are from now on.
+bool Tuner::was_away(const TuneSample& from, const TuneSample& to) {
   const TuneMeasure& usual = base_.count() > 0 ? base_ : now_;
   const int64_t away_ns = to.at_ns - from.at_ns - (to.wait_ns - from.wait_ns);
-  if (away_ns < kPauseNs || usual.count() == 0) return false;
   const double batches = static_cast<double>(to.batches - from.batches);
-  return static_cast<double>(away_ns) * 1e-9 > 8 * batches * usual.away_s_per_batch();
+  const bool unusual =
+      usual.count() > 0 && static_cast<double>(away_ns) * 1e-9 > 8 * batches * usual.away_s_per_batch();
+  const bool before = std::exchange(away_before_, unusual);
+  return unusual && !before;
 }
 
 // What is measured begins when the batches are gone that were loaded before the change.
 void Tuner::settle() {
   now_ = {};
   if (!from_) return;
-  settle_until_ = from_->at_ns + kSettleNs;
-  const bool empty = base_.wait_share() > kWaits;  // the window: hardly any batch is ready ahead
-  settle_until_batch_ = from_->batches + (empty ? kStretchBatches : std::max(force_.depth, chosen_.depth));
+  settle_until_ = from_->at_ns + rules_.settle_ns;
+  const bool empty = base_.wait_share() > rules_.waits;  // the window: hardly any batch is ready ahead
+  settle_until_batch_ =
+      from_->batches + (empty ? rules_.stretch_batches : std::max(force_.depth, chosen_.depth));
 }
 
 void Tuner::put(TuneSetting setting) {
@@ -117,7 +110,8 @@ void Tuner::put(TuneSetting setting) {
 // --- What is measured, and what comes next ---
 
 bool Tuner::end_base() {
-  const bool sharp = kSure * now_.standard_error() < kSharp || now_.count() >= kManyStretches / 2;
+  const bool sharp =
+      rules_.sure * now_.standard_error() < rules_.sharp || now_.count() >= rules_.many_stretches / 2;
   if (!kept_ && !sharp) return false;
   if (!kept_) base_ = shown_ = now_;
   kept_ = false;
@@ -126,7 +120,7 @@ bool Tuner::end_base() {
 
 // Changes in the order in which they help most; each is tried twice at most, in a long and in a short step.
 bool Tuner::try_next() {
-  const bool waits = base_.wait_share() > kWaits;
+  const bool waits = base_.wait_share() > rules_.waits;
   std::array<Move, 3> moves = {Move::kMoreWorkers, Move::kMoreDepth, Move::kFewerWorkers};
   if (lost_cpus()) std::rotate(moves.begin(), moves.begin() + 2, moves.end());
   for (const Move move : moves) {
@@ -144,7 +138,8 @@ std::optional<TuneSetting> Tuner::candidate(Move move, bool waits) const {
   TuneSetting to = force_;
   if (move == Move::kMoreWorkers) {
     const double cpus = static_cast<double>(std::min<int64_t>(force_.workers, cpus_));
-    if (force_.workers >= cpus_ && base_.busy_cpus() > kBusy * cpus) return {};
+    if (force_.workers >= cpus_ && std::round(base_.busy_cpus()) >= cpus)
+      return {};  // there is no room for another
     to.workers = std::min(force_.workers + (first ? force_.workers : half), most_.workers);
     // Else the new ones find no batch of their own to fill.
     to.depth = std::min(std::max(force_.depth, to.workers + 1), most_.depth);
@@ -179,20 +174,20 @@ bool Tuner::begin_trial(Move move, TuneSetting to) {
 
 bool Tuner::end_trial() {
   const double change = now_.rate() / std::max(base_.rate(), 1e-9) - 1;
-  const double error = kSure * std::hypot(now_.standard_error(), base_.standard_error());
-  if (now_.count() >= 2 && change < kHopeless - 1) return undo();
-  if (now_.count() < kFewStretches) return false;
-  const int64_t patience = change > kSharp ? 2 * kManyStretches : kManyStretches;
-  if (now_.count() < patience && std::abs(change) < error && error > kSharp) return false;
+  const double error = rules_.sure * std::hypot(now_.standard_error(), base_.standard_error());
+  if (now_.count() >= 2 && change < rules_.hopeless - 1) return undo();
+  if (now_.count() < rules_.few_stretches) return false;
+  const int64_t patience = change > rules_.sharp ? 2 * rules_.many_stretches : rules_.many_stretches;
+  if (now_.count() < patience && std::abs(change) < error && error > rules_.sharp) return false;
   // Workers that nobody waits for, or beyond the CPUs that are left, are parked if nobody notices.
-  if (move_ == Move::kFewerWorkers && (base_.wait_share() <= kWaits || lost_cpus())) {
-    const bool unnoticed = now_.wait_share() <= kWaits || lost_cpus();
-    return unnoticed && change > -std::max(2 * kLeastGain, error) ? keep() : undo();
+  if (move_ == Move::kFewerWorkers && (base_.wait_share() <= rules_.waits || lost_cpus())) {
+    const bool unnoticed = now_.wait_share() <= rules_.waits || lost_cpus();
+    return unnoticed && change > -error ? keep() : undo();
   }
   // Where the rate goes up and down by itself, the waiting says more.
   const bool waits_less =
-      now_.wait_share() < base_.wait_share() / 2 && base_.wait_share() - now_.wait_share() > 2 * kWaits;
-  return change > std::max(kLeastGain, error) || (waits_less && change > 0) ? keep() : undo();
+      now_.wait_share() < base_.wait_share() / 2 && base_.wait_share() - now_.wait_share() > 2 * rules_.waits;
+  return change > error || (waits_less && change > 0) ? keep() : undo();
 }
 
 // Nothing goes back the way that it came before it begins anew.
@@ -244,12 +239,12 @@ bool Tuner::end_window() {
   const int64_t rested_ns = here.at_ns - frozen_ns_;
   const bool other_cpus = here.cpus != cpus_;
   if (other_cpus && rested_ns >= quiet_ns_) return wake(concat(cpus_, " -> ", here.cpus, " CPUs"));
-  if (now_.count() < kWindowStretches) return false;
+  if (now_.count() < rules_.window_stretches) return false;
   shown_ = now_;
-  const bool fell = now_.rate() < kFell * base_.rate();
-  const bool waits_more = now_.wait_share() > base_.wait_share() + kWaitsMore;
+  const bool fell = now_.rate() < (1 - rules_.odd) * base_.rate();
+  const bool waits_more = now_.wait_share() > base_.wait_share() + rules_.odd;
   odd_windows_ = fell || waits_more ? odd_windows_ + 1 : 0;
-  if (odd_windows_ == 0 && now_.rate() * kFell > base_.rate())
+  if (odd_windows_ == 0 && now_.rate() * (1 - rules_.odd) > base_.rate())
     base_ = now_;  // the consumer has become faster
   if (odd_windows_ >= 2 && rested_ns >= quiet_ns_)
     return wake(fell ? concat("the rate fell to ", tenths(now_.rate()), " batches/s")
@@ -260,7 +255,7 @@ bool Tuner::end_window() {
 
 bool Tuner::wake(const std::string& why) {
   const bool long_ago = from_->at_ns - frozen_ns_ > 4 * quiet_ns_;
-  quiet_ns_ = long_ago ? kQuietNs : std::min(2 * quiet_ns_, kMostQuietNs);
+  quiet_ns_ = long_ago ? rules_.quiet_ns : std::min(2 * quiet_ns_, kMostQuietNs);
   cpus_ = from_->cpus;
   std::fill(std::begin(tries_), std::end(tries_), 0);
   phase_ = Phase::kBase;
@@ -270,7 +265,7 @@ bool Tuner::wake(const std::string& why) {
 }
 
 bool Tuner::end_fixed() {
-  if (now_.count() < kWindowStretches) return false;
+  if (now_.count() < rules_.window_stretches) return false;
   shown_ = now_;
   now_ = {};
   return false;

@@ -26,7 +26,24 @@ struct TuneSetting {
   bool operator==(const TuneSetting&) const = default;
 };
 
-enum class Tune : int32_t { kOff, kWatch, kOn };  // values of DL_TUNE_*
+// Values of DL_TUNE_*; kAuto only until the options are read.
+enum class Tune : int32_t { kAuto = -1, kOff, kWatch, kOn };
+
+// What a Tuner decides by. Behind each rule: how far halving or doubling it moved the job that it matters to most, in batches
+// over 20 s or over the two minutes after, of the 39 jobs of bench/auto/rules.cpp. What moved none by 1 % is not a rule.
+struct TuneRules {
+  double waits = 0.01;               // a consumer that waits a smaller share of its time needs nothing: 2 %
+  double sure = 2;                   // standard errors that a change has to be apart: 17 %
+  double sharp = 0.05;               // a measurement with a smaller error is not continued: 5 %
+  double hopeless = 0.7;             // of the rate: a trial below it ends early: 2 %
+  double odd = 0.1;                  // of the rate, or of the time: a change that starts a new search: 3 %
+  int64_t stretch_batches = 2;       // in one stretch at least: 8 %
+  int64_t few_stretches = 3;         // of a trial, at least: 4 %
+  int64_t many_stretches = 24;       // of a trial that scatters, at most, unless it looks good: 14 %
+  int64_t window_stretches = 8;      // at rest, of one look: 6 %
+  int64_t settle_ns = 100'000'000;   // after a change nothing is measured: 10 %
+  int64_t quiet_ns = 1'000'000'000;  // the first rest; each is twice as long as the one before: 21 %
+};
 
 class Tuner {
  public:
@@ -34,7 +51,7 @@ class Tuner {
       50'000'000;  // samples come no closer together than that, nor before there is a batch
 
   // 1 <= start <= most. kWatch: only says what it would try first.
-  Tuner(Tune mode, TuneSetting start, TuneSetting most);
+  Tuner(Tune mode, TuneSetting start, TuneSetting most, const TuneRules& rules = {});
 
   // True: force() or text() is another one now.
   bool observe(const TuneSample& sample);
@@ -57,7 +74,7 @@ class Tuner {
 
   static constexpr int kMostTries = 2;
 
-  bool was_away(const TuneSample& from, const TuneSample& to) const;
+  bool was_away(const TuneSample& from, const TuneSample& to);
   // A stretch was added to now_; each returns what observe() does.
   bool end_base();
   bool end_trial();
@@ -80,6 +97,7 @@ class Tuner {
   int tries(Move move) const { return tries_[static_cast<int>(move)]; }
 
   const Tune mode_;
+  const TuneRules rules_;
   const TuneSetting most_;
   Phase phase_ = Phase::kBase;
   TuneSetting force_, chosen_;
@@ -88,8 +106,9 @@ class Tuner {
   std::optional<TuneSample> from_;                  // where the present stretch began
   int64_t settle_until_ = 0, settle_until_batch_ = 0;
   TuneMeasure now_, base_, shown_;
-  bool kept_ = false;    // base_ is of the trial that was kept just now
-  int odd_windows_ = 0;  // that differed from base_, in a row, while frozen
+  bool away_before_ = false;  // the stretch before this one was not counted, for the consumer was away
+  bool kept_ = false;         // base_ is of the trial that was kept just now
+  int odd_windows_ = 0;       // that differed from base_, in a row, while frozen
   int64_t frozen_ns_ = 0, quiet_ns_;
   int32_t cpus_ = 0, cpus_before_ = 0;
   int64_t changes_ = 0;

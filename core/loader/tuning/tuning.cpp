@@ -42,17 +42,20 @@ Result<MemoryPlan> Loader::fit_plan(const Order& order) {
   }
 }
 
-void Loader::prepare_tuning() {
-  if (config_.num_workers == 0) return;
-  const TuneSetting start{config_.start_workers, config_.start_depth};
-  put_in_force(start);
-  if (config_.tune == Tune::kOff) return;
-  TuneSetting most{config_.num_workers, config_.prefetch_depth};
+// Fewer of those that only tuning might use are enough: then that many are the most.
+Status Loader::start_workers() {
+  DL_RETURN_IF_ERROR(pool_->start(shared_from_this(), config_.start_workers));
+  if (pool_->count() < config_.num_workers)
+    log_(LogLevel::kInfo, concat("tune: at most ", pool_->count(), " workers: ", pool_->refused().text()));
+  if (config_.tune == Tune::kOff || pool_->empty()) return Status::ok();
+  TuneSetting most{pool_->count(), config_.prefetch_depth};
   // To say what more would do, nothing has to be planned for.
   if (config_.tune == Tune::kWatch)
     most = {std::max<int64_t>(2 * most.workers, 8), std::max<int64_t>(2 * most.depth, 16)};
   cpus_ = available_cpus();
-  tuner_ = std::make_unique<Tuner>(config_.tune, start, most);
+  tuner_ =
+      std::make_unique<Tuner>(config_.tune, TuneSetting{config_.start_workers, config_.start_depth}, most);
+  return Status::ok();
 }
 
 void Loader::put_in_force(TuneSetting setting) {
@@ -123,10 +126,11 @@ Result<Tuned> Loader::tuned() const {
   return tuned;
 }
 
-// --- In a state: a hint for the next start, on whatever machine that is ---
+// --- In a state: a hint for the next start, on whatever machine that is. Only for tune=on that was asked for: else the
+// states of equal positions are equal ---
 
 std::string Loader::tune_text() const {
-  if (config_.tune != Tune::kOn || tuner_ == nullptr) return {};
+  if (config_.tune != Tune::kOn || config_.tune_is_auto || tuner_ == nullptr) return {};
   return concat(tuner_->chosen().workers, " workers, depth ", tuner_->chosen().depth);
 }
 
