@@ -1,4 +1,4 @@
-"""Packed documents, against a packer written from the pages of the site alone (docs/pages/guides/tokens.md), and sets written
+"""Packed documents, against a packer written from the pages of the site alone (docs/pages/guides/packing.md), and sets written
 as Megatron-LM's own writer does, from the description of its format.
 
 SPDX-License-Identifier: Apache-2.0
