@@ -13,6 +13,11 @@ end
     end
 end
 
+@testset "Ctrl-C after a call that timed out reaches the task that made it" begin
+    @test lines_of("processes/interrupt_elsewhere.jl"; signal_at = "waiting", seconds = 0.5) ==
+        ["timeout", "waiting", "InterruptException"]
+end
+
 @testset "Ctrl-C ends a loop, and no batch is lost" begin
     lines = lines_of("processes/interrupt_loop.jl"; signal_at = "looping")
     @test lines == ["looping", "InterruptException", "the rest follows"]
