@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,6 +60,16 @@ std::vector<Case> cases() {
   slower.step = [](double now) { return now < kFirstS * 1e3 ? 2.0 : 40.0; };
   changes("TheConsumerBecomesFaster", slow, base, faster);
   changes("TheConsumerBecomesSlower", base, slow, slower);
+  // A neighbour takes a third of the machine for a while, now and then.
+  for (const int64_t batches : {30, 100, 300}) {
+    Model shared = base;
+    shared.cpus = cpus(2);
+    shared.work = [batches](int64_t batch) {
+      return std::mt19937_64(static_cast<uint64_t>(batch / batches))() % 3 == 0 ? 15.0 : 10.0;
+    };
+    all.push_back({"ANoisyNeighbour", shared, {2, 4}, best_rate(shared), 0});
+    all.back().best_then = all.back().best_first;
+  }
   // Up and down for ever: compared with what the best would get of both halves.
   Model tide = base;
   tide.step = [](double now) { return static_cast<int64_t>(now / 10e3) % 2 == 0 ? 2.0 : 40.0; };

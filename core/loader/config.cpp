@@ -85,7 +85,8 @@ void resolve_auto(const Options& options, LoaderConfig& config) {
   if (config.workers_are_auto) config.num_workers = std::max(available_cpus(), 1);
   config.start_workers = config.num_workers;
   // A pool of the host's is asked for no more threads than it would be without tuning.
-  const ThreadHooks* const hooks = options.extensions == nullptr ? nullptr : options.extensions->threads.get();
+  const ThreadHooks* const hooks =
+      options.extensions == nullptr ? nullptr : options.extensions->threads.get();
   const bool own_threads = hooks == nullptr || !hooks->runs();
   if (config.workers_are_auto && tuned && (own_threads || !config.tune_is_auto))
     config.num_workers = std::max(config.num_workers, kMostAutoWorkers);

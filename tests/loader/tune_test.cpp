@@ -35,8 +35,8 @@ TEST(Tune, AutomaticWorkersAreTunedUnlessOffIsGiven) {
     return tuned_of(make_loader(dataset, with({{"batch_size", "10"}}, settings)));
   };
   if (tuned({}).num_workers == 0) GTEST_SKIP() << "skipped: one CPU";
-  for (const Settings& settings : {Settings{}, Settings{{"num_workers", "auto"}},
-                                   Settings{{"tune", "auto"}}, Settings{{"tune", "on"}}}) {
+  for (const Settings& settings : {Settings{}, Settings{{"num_workers", "auto"}}, Settings{{"tune", "auto"}},
+                                   Settings{{"tune", "on"}}}) {
     const dl_tuned automatic = tuned(settings);
     EXPECT_EQ(automatic.mode, DL_TUNE_ON);
     EXPECT_EQ(automatic.num_workers, available_cpus());
@@ -62,7 +62,8 @@ TEST(Tune, SlotsThatOnlyTuningWouldUseAreNotTouched) {
   const Dataset dataset = counting_dataset(2'000'000);
   const auto resident = [&](const char* tune) {
     const int64_t before = resident_bytes();
-    const Loader loader = make_loader(dataset, {{"batch_size", "100000"}, {"tune", tune}, {"num_workers", "auto"}});
+    const Loader loader =
+        make_loader(dataset, {{"batch_size", "100000"}, {"tune", tune}, {"num_workers", "auto"}});
     return resident_bytes() - before;
   };
   resident("off");  // what the first loader of a process takes

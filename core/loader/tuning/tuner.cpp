@@ -187,7 +187,9 @@ bool Tuner::end_trial() {
   // Where the rate goes up and down by itself, the waiting says more.
   const bool waits_less =
       now_.wait_share() < base_.wait_share() / 2 && base_.wait_share() - now_.wait_share() > 2 * rules_.waits;
-  return change > error || (waits_less && change > 0) ? keep() : undo();
+  // Fewer workers that seem to do more, and a consumer that waits: more often than not the machine has become faster.
+  const double doubt = move_ == Move::kFewerWorkers ? rules_.sharp : 0;
+  return change > doubt + error || (waits_less && change > 0) ? keep() : undo();
 }
 
 // Nothing goes back the way that it came before it begins anew.
