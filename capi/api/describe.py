@@ -22,7 +22,7 @@ RELEASE = {
     "name": "dl_release",
     "returns": "void",
     "parameters": [{"name": "context", "type": "void*"}],
-    "doc": ["Gives back what was lent, or ends a table: called once with its context, from any thread."],
+    "doc": ["Releases a borrowed array or a table. Called once with its context, from any thread."],
 }
 STATUS_SECTION = "Status and errors"
 HEAD = "Made from capi/dataline.h by capi/api/update.sh; do not edit."

@@ -93,8 +93,8 @@ def purego(api):
     names = Names(api)
     lines = [
         *head(
-            "All calls, by address; one list, hence the length. A Go pointer becomes a number inside the argument list\n"
-            "// only: there the compiler keeps what it points to alive, and on the heap.",
+            "All calls, by address. One list, hence the length. A Go pointer becomes a number inside the argument list\n"
+            "// only: there the compiler keeps its target alive, and on the heap.",
             "!(dataline_static && cgo)",
         ),
         "import (",
@@ -178,7 +178,7 @@ def static(api):
     names = Names(api)
     declared = [one for one in api["functions"] if not one.get("inline")]
     lines = [
-        *head("All calls, through cgo; one list, hence the length.", "dataline_static && cgo"),
+        *head("All calls, through cgo. One list, hence the length.", "dataline_static && cgo"),
         "/*",
         "#include <dataline.h>",
         "",

@@ -143,6 +143,27 @@ HEADERS = [
 ]
 
 
+# (what it is, a comment, its paragraphs)
+COMMENTS = [
+    ("two paragraphs", "/* One\n * line.\n *\n * Two. */", ["One line.", "Two."]),
+    ("a table below its title", "/* A row. Names:\n *   next, between  calls\n *                  of it\n *   `wait`         a wait: long */",
+     ["A row. Names:", "- next, between: calls of it", "- `wait`: a wait: long"]),
+    ("a list with dashes", "/* Both:\n *   - one:\n *     a\n *   - two\n * Then\n * more. */", ["Both:", "- one: a", "- two", "Then more."]),
+    ("a list at the margin", "/* - one\n *   a\n * - two */", ["- one a", "- two"]),
+    ("a member's", "/* A list:\n   *   - one\n   *     a */", ["A list:", "- one a"]),
+]
+
+# (what it is, a paragraph, its Markdown, wrapped at 40)
+PARAGRAPHS = [
+    ("code that is not marked", "With a_b=2 and io=x, *out, dl_b, shape[0], DL_X_*, fork() and a->b.",
+     "With `a_b=2` and `io=x`, `*out`, dl_b,\n`shape[0]`, `DL_X_*`, `fork()` and\n`a->b`."),
+    ("no code", 'A "b_c" of i = 1, (d) and e.g. 2 * 3, [x) or f_.', 'A "b_c" of i = 1, (d) and e.g. 2 * 3,\n\\[x) or f_.'),
+    ("code at the end of a line", "- The first of many words, then `a + b` and more", "- The first of many words, then `a + b`\n  and more"),
+    ("code is not divided", "The first of so many more words, `ab + cd`", "The first of so many more words,\n`ab + cd`"),
+    ("a sign at the start of a line", "The first of so many more words are 123 - 2", "The first of so many more words are 123\n\\- 2"),
+]
+
+
 def expected(words, text):
     """`words` with the line of the text in braces in place of it."""
     if "{" not in words:
@@ -185,7 +206,7 @@ def right_header(describe, compiler):
         ("a length by name", piece["members"][5]["type"], "uint64_t[2]"),
         ("a comment for two", functions["dl_thing_shut"]["doc"], functions["dl_thing_open"]["doc"]),
         ("errors and threading", (functions["dl_thing_open"]["errors"], functions["dl_thing_open"]["threading"]),
-         ("DL_ERR_BAD.", "one at a time.")),
+         (["DL_ERR_BAD."], "one at a time.")),
         ("types", [one["type"] for one in functions["dl_thing_open"]["parameters"]],
          ["const char* const*", "const dl_piece*", "dl_thing**", "dl_error*"]),
         ("inline", (functions["dl_piece_at"]["inline"], functions["dl_thing_try"]["unstable"]), (True, True)),
@@ -260,13 +281,49 @@ def dead_links(generate, reference, root):
             yield f"{reference.FOLDER}/{name}: the link {found[0][1:]} leads nowhere"
 
 
+def wrong_texts(comments, words):
+    """Comments that become other paragraphs than these, and paragraphs that become other Markdown."""
+    for name, comment, want in COMMENTS:
+        if comments.of_comment(comment) != want:
+            yield f"{name}: expected {want}, got {comments.of_comment(comment)}"
+    parts = comments.split(["A. Errors: DL_A.", "- B: b", "", "Errors:", "- C: c", "Threading: any. Errors: D."])
+    want = (["A."], ["DL_A.", "- B: b", "- C: c", "D."], "any.")
+    if parts != want:
+        yield f"errors and threading: expected {want}, got {parts}"
+    for name, paragraph, want in PARAGRAPHS:
+        got = "\n".join(words.wrapped([paragraph], "", 40))
+        if got != want:
+            yield f"{name}: expected {want!r}, got {got!r}"
+
+
+def broken_pages(generate, reference, root):
+    """Rows with more or fewer cells than their table, code spans that do not end in their line, empty paragraphs, and lists within prose."""
+    pages = {path: text for path, text in generate.files(json.loads(check_api.text_in(pathlib.Path(root, "capi/api.json")))).items()
+             if path.startswith(reference.FOLDER)}
+    for path, text in pages.items():
+        cells = 0
+        for number, line in enumerate(re.sub(r"```c\n.*?```", lambda code: "\n" * code[0].count("\n"), text, flags=re.DOTALL).splitlines(), 1):
+            here = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+            if here and cells and here != cells:
+                yield f"{path}:{number}: a row of {here - 1} cells in a table of {cells - 1}"
+            cells = here
+            if line.count("`") % 2:
+                yield f"{path}:{number}: a code span is open"
+            if re.search(r"\S: - \S|^\\", line):
+                yield f"{path}:{number}: a list within prose"
+        if re.search(r"\n{3}(?!\Z)", text):
+            yield f"{path}: an empty paragraph"
+
+
 def run(root, compiler):
+    import comments
     import describe
     import generate
     import reference
+    import words
 
     wrong = [*wrong_headers(describe), *right_header(describe, compiler), *stale_files(generate, root),
-             *dead_links(generate, reference, root)]
+             *dead_links(generate, reference, root), *wrong_texts(comments, words), *broken_pages(generate, reference, root)]
     for line in wrong:
         print(line)
     print(f"{len(HEADERS)} headers with a fault, {len(wrong)} wrong")
