@@ -1,4 +1,4 @@
-"""Comments as documentation: paragraphs, list items, the parts that say errors and threading, what each belongs to, and the
+"""Comments as documentation: paragraphs, list items, the parts on errors and threading, what each belongs to, and the
 comment on top of the header.
 
 SPDX-License-Identifier: Apache-2.0
@@ -124,7 +124,7 @@ def attach(found, remarks):
 
 
 def conventions(head):
-    """[(line, name, paragraphs)] of the entries "Name     text" below the line that begins with "Conventions."."""
+    """[(line, name, paragraphs)] of the entries "Name     text" below the line that starts with "Conventions."."""
     start = next((number for number, line in enumerate(head) if line.startswith("Conventions.")), None)
     found = []
     for number, line in enumerate(head[start + 1 :] if start is not None else [], start=(start or 0) + 2):

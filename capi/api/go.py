@@ -1,4 +1,4 @@
-"""The Go of the package internal/abi that does not call: numbers, structs as they lie in memory, names of the functions.
+"""The Go of the package internal/abi that does not call: numbers, layouts of structs, names of the functions.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,4 +1,4 @@
-"""The Julia of the package: numbers, structs as they lie in memory, and functions for the macro @declare.
+"""The Julia of the package: numbers, layouts of structs, and functions for the macro @declare.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -69,7 +69,7 @@ def head(title):
 
 
 def name_of(one):
-    """Of a parameter or member: with a _ behind a word of Julia's own."""
+    """The name of a parameter or member, with a _ behind a keyword of Julia."""
     return f"{one['name']}_" if one["name"] in KEYWORDS else one["name"]
 
 

@@ -93,7 +93,7 @@ def whole_doc(entry):
 
 
 def call_lines(head, parts, tail, indent, width):
-    """`head` + parts joined by commas + `tail`, wrapped at `width`; further lines begin with `indent`."""
+    """`head` + parts joined by commas + `tail`, wrapped at `width`; further lines start with `indent`."""
     lines, line = [], head
     for number, part in enumerate(parts):
         last = number == len(parts) - 1

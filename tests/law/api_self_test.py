@@ -107,7 +107,7 @@ DL_API DL_UNSTABLE int32_t dl_thing_try(dl_thing* thing); /* may go */
 SHUT = "DL_API void dl_thing_shut("
 HEADERS = [
     ("a struct without struct_size", "  uint32_t struct_size;\n  int32_t count;", "  uint32_t size;\n  int32_t count;",
-     ":{struct dl_piece {}: struct dl_piece does not begin with uint32_t struct_size"),
+     ":{struct dl_piece {}: struct dl_piece does not start with uint32_t struct_size"),
     ("a struct without a comment", "/* What went wrong. */\n", "", ":{typedef struct dl_error}: struct dl_error has no comment"),
     ("a handle without a comment", " /* does something */", "", ":{typedef struct dl_thing}: dl_thing has no comment"),
     ("a function without a comment", " /* any */", "", ":{dl_thing_number}: dl_thing_number has no comment"),
@@ -119,7 +119,7 @@ HEADERS = [
     ("a handle by value", SHUT + "dl_thing* thing", SHUT + "dl_thing thing", ":{" + SHUT + "}: dl_thing_shut: a dl_thing can only be pointed to"),
     ("a double by value", "dl_thing_number(void)", "dl_thing_number(double x)", ":{dl_thing_number}: dl_thing_number: a double must be"),
     ("a length that is no constant", "more[DL_LENGTH]", "more[DL_WIDTH]", ":{more[}: a number, or a constant defined above"),
-    ("a struct that does not say its size", "No struct_size: its", "Its", ":{typedef struct dl_cell {}: struct dl_cell does not begin"),
+    ("a struct that does not say its size", "No struct_size: its", "Its", ":{typedef struct dl_cell {}: struct dl_cell does not start"),
     ("padding", "  int32_t count;\n", "", ":{void* context;}: dl_piece.context: 4 bytes of padding before it"),
     ("two members in one declaration", "  int32_t count;", "  int16_t count, other;", ":{count, other}: one member a declaration"),
     ("a failing function without an error", ",\n                                             dl_error* error);", ");",
@@ -127,19 +127,19 @@ HEADERS = [
     ("a status that may be dropped", "DL_API DL_MUST_CHECK dl_status", "DL_API dl_status", ":{dl_thing_open(}: dl_thing_open returns dl_status without"),
     ("an unstable function in the stable part", SHUT, "DL_API DL_UNSTABLE void dl_thing_shut(", ":{dl_thing_shut(}: dl_thing_shut is not in the part"),
     ("a stable function in the unstable part", "DL_API DL_UNSTABLE", "DL_API", ":{dl_thing_try}: dl_thing_try is in the part"),
-    ("a function without DL_API", "DL_API intptr_t", "intptr_t", ":{intptr_t dl_thing_number}: no declaration begins with 'intptr_t'"),
-    ("another prefix", "dl_thing_number", "thing_number", ":{thing_number}: thing_number: names begin with dl_ or DL_"),
+    ("a function without DL_API", "DL_API intptr_t", "intptr_t", ":{intptr_t dl_thing_number}: no declaration starts with 'intptr_t'"),
+    ("another prefix", "dl_thing_number", "thing_number", ":{thing_number}: thing_number: names start with dl_ or DL_"),
     ("a name declared twice", "dl_thing_number", "dl_thing_shut", ":{DL_API intptr_t}: dl_thing_shut is declared twice"),
     ("a comment that names what is not there", "/* any */", "/* see dl_thing_count */", ":{dl_thing_number}: a comment mentions dl_thing_count"),
     ("a comment that names no member", "/* any */", "/* see dl_error.text */", ":{dl_thing_number}: a comment mentions dl_error.text"),
     ("a convention that names what is not there", "return a dl_status.", "return DL_FINE.", ":5: a comment mentions DL_FINE"),
-    ("a constant that is computed", "DL_FLAG_TWO 2u", "DL_FLAG_TWO (1 << 1)", ":{DL_FLAG_TWO}: the value of DL_FLAG_TWO is no number"),
+    ("a constant that is computed", "DL_FLAG_TWO 2u", "DL_FLAG_TWO (1 << 1)", ":{DL_FLAG_TWO}: the value of DL_FLAG_TWO must be a number"),
     ("an enum", "typedef int32_t dl_status;", "typedef enum dl_status dl_status;", ":{enum}: type 'enum' is not for this header"),
     ("no (void)", "dl_thing_number(void)", "dl_thing_number()", ":{dl_thing_number}: write (void)"),
     ("a semicolon forgotten", "number(void);", "number(void)", ":{static inline}: ';' was expected, got 'static'"),
     ("an #endif forgotten", "#endif /* DATALINE_H */\n", "", ": an #if has no #endif"),
     ("a // comment", " /* any */", " // any", ":{dl_thing_number}: a // comment"),
-    ("a condition that is not known", "#ifdef __cplusplus\n#define", "#if __cplusplus > 201703L\n#define", ":{201703L}: a condition made of"),
+    ("a condition that is not known", "#ifdef __cplusplus\n#define", "#if __cplusplus > 201703L\n#define", ":{201703L}: expected a condition of"),
 ]
 
 
