@@ -25,8 +25,9 @@
  *     return status == DL_END_OF_EPOCH ? 0 : 1;
  *   }
  *
- *   // A ragged field: its samples differ in length (encoded pictures, text, tokens) and lie one behind the other. Sample i is
- *   // rows offsets[i] to offsets[i + 1], without the latter; of rank 1, as here, a row is one item. `samples`: of the batch.
+ *   // Prints a ragged field (encoded images, text, tokens). Its samples differ in length and are packed one after
+ *   // another. Sample i is rows offsets[i] to offsets[i + 1], exclusive. Here the rank is 1, so a row is an item.
+ *   // `samples` is the number of samples in the batch.
  *   static void print_ragged_bytes(const dl_view *field, int64_t samples) {
  *     const uint8_t *rows = (const uint8_t *)field->data + field->byte_offset;
  *     for (int64_t i = 0; i < samples; ++i) {
@@ -36,42 +37,45 @@
  *     }
  *   }
  *
- * Conventions. They hold for every function unless its comment says otherwise.
+ * Conventions. They apply to every function unless its comment states an exception.
  *
  * Status     Functions that can fail return a dl_status: 0 (DL_OK), a positive soft result, or a negative error.
- * Errors     The last parameter of such a function is a nullable, caller-owned dl_error, written only when the status
- *            is negative. There is no other error state: no thread-local, nothing to free. Errors are local: the
- *            object stays usable.
+ * Errors     The last parameter of such a function is a dl_error that the caller owns. It may be NULL, and is
+ *            written only if the status is negative. There is no other error state: no thread-local, nothing to
+ *            free. Errors are local: the object stays usable.
  * Outputs    Unless the status is DL_OK, an output pointer is set to NULL and output numbers are left unchanged.
  * Ownership  A pointer returned through `**out` belongs to the caller, who passes it to the matching destroy or
- *            release. A pointer that is the return value is borrowed from the object of the first parameter and lives
- *            as long as it. Arguments are copied unless the comment says borrowed.
- * Text       In: UTF-8, NUL-terminated, paths too, on Windows as elsewhere. Out: NUL-terminated and borrowed.
- * Structs    The caller zeroes a struct and sets its struct_size to sizeof (DL_ERROR_INIT and dl_error_init do both);
- *            later releases only append. The library reads and writes only members within struct_size, no byte past it.
- *            Structs the library fills: any struct_size of 4 or more. Structs the host passes in: any struct_size from
- *            that of release 0.2 to DL_STRUCT_MAX_BYTES; members that an older host does not know count as zero.
- *            Members named reserved, and what lies beyond the struct that this library knows, must be zero: a host
- *            built for a newer library is refused (DL_ERR_UNSUPPORTED, with the struct and the offset) only if it uses
- *            something that this library lacks.
- * Arrays     In an array of structs, in either direction, every struct_size is the same, and it is the distance in bytes
- *            from one element to the next (dl_view_at). Never index such an array with [i]: the other side may have
- *            been built with a longer struct.
- * Threading  Every function may be called from any thread, and from several at once, also on the same object, with
- *            two exceptions. Options: a call on a dl_options must not run beside another on the same one. Destroying:
- *            no other call on the object may be in progress or follow (dl_batch_release is no such call: each holder
- *            of a reference releases it when it likes). Concurrent dl_loader_next calls each get a different batch;
- *            a seek, a load or a new epoch beside them takes effect between two batches.
- * Callbacks  The library calls the host only through tables the host gave it. A callback must not throw or longjmp,
- *            and must not call Dataline unless the comment says so.
- * Numbers    Sizes are bytes, times nanoseconds; names say so. Booleans are int32_t, 0 or 1.
- * Process    Prints nothing, installs no signal handler (except for fault_guard, see dl_dataset_open), reads no
- *            environment variable, keeps no globals. Do not cancel (pthread_cancel) a thread inside a call. After
- *            fork() a dataset stays usable in the child; a loader or an opening there returns DL_ERR_FORKED, and may be
- *            destroyed.
+ *            release function. A pointer that a function returns directly is borrowed from the object passed as
+ *            the first argument, and lives as long as that object. Arguments are copied unless the comment states
+ *            that they are borrowed.
+ * Text       Input is UTF-8 and NUL-terminated on every platform, paths included. Output is NUL-terminated and
+ *            borrowed.
+ * Structs    The caller zeroes a struct and sets its struct_size to sizeof (DL_ERROR_INIT and dl_error_init do
+ *            both). Later releases only append members. The library never reads or writes beyond struct_size. If
+ *            the library fills the struct, struct_size may be any value of 4 or more. If the host passes the
+ *            struct in, the minimum is the struct's size in release 0.2 and the maximum is DL_STRUCT_MAX_BYTES.
+ *            Members that an older host does not have count as zero. Members named reserved must be zero. So must
+ *            bytes that a newer host has and this library does not know: otherwise the host uses a feature that
+ *            this library lacks, and the call fails with DL_ERR_UNSUPPORTED. The message names the struct and the
+ *            offset.
+ * Arrays     All elements of an array of structs have the same struct_size, in either direction. It is the
+ *            distance in bytes from one element to the next (dl_view_at). Never index such an array with [i]: the
+ *            other side may have been built with a longer struct.
+ * Threading  Any thread may call any function, also concurrently with other calls on the same object. There are
+ *            two exceptions. Options: two calls on the same dl_options must not overlap. Destroying: no other call
+ *            on the object may be in progress or follow. dl_batch_release does not count as destroying: each
+ *            holder of a reference may release it at any time. Concurrent dl_loader_next calls each return a
+ *            different batch. A concurrent seek, load or new epoch takes effect between two batches.
+ * Callbacks  The library calls the host only through tables that the host provided. A callback must not throw or
+ *            longjmp, and must not call Dataline unless its comment allows it.
+ * Numbers    Sizes are in bytes and times in nanoseconds, as the names show. Booleans are int32_t, 0 or 1.
+ * Process    The library prints nothing, installs no signal handler (except for fault_guard, see dl_dataset_open),
+ *            reads no environment variable and keeps no globals. Do not cancel (pthread_cancel) a thread inside a
+ *            call. After fork() a dataset stays usable in the child. A loader or an opening returns DL_ERR_FORKED
+ *            there. The child may destroy it.
  *
- * One file, although it is long: hosts include one header, authors of bindings read one document, and the ABI is
- * compared as one text.
+ * This header is one long file on purpose: hosts include one header, authors of bindings read one document, and
+ * the ABI is compared as one text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -85,9 +89,9 @@
 extern "C" {
 #endif
 
-/* What makes a function visible outside the library, and its calling convention: the platform's own for C (on Windows that
- * of x64; do not include this header under /Gv). On Windows a host that links the static library defines DL_STATIC, other
- * hosts nothing; DL_BUILD is for the library itself. */
+/* DL_API makes a function visible outside the library. Functions use the platform's calling convention for C (x64
+ * on Windows: do not include this header under /Gv). A Windows host that links the static library defines
+ * DL_STATIC. Other hosts define nothing: DL_BUILD is for the library itself. */
 #ifndef DL_API
 #if defined(_WIN32) && defined(DL_STATIC)
 #define DL_API
@@ -108,20 +112,21 @@ extern "C" {
 #define DL_MUST_CHECK
 #endif
 
-/* ---- Version. Functions exist since 0.2; later ones will say "Since".      ------------------------------ */
+/* ---- Version. Functions exist since 0.2 unless their comments name a later release. ----------------------- */
 
 #define DL_VERSION_MAJOR 0
 #define DL_VERSION_MINOR 2
 #define DL_VERSION_PATCH 0
-/* Incremented when a program built against an older header could break. */
+/* Incremented when a release could break a program built with an older header. */
 #define DL_ABI_VERSION 2
 
-DL_API int32_t dl_version_number(void);     /* major * 10000 + minor * 100 + patch of the library in use */
-DL_API const char* dl_version_string(void); /* "0.2.0" */
-DL_API int32_t dl_abi_version(void);        /* compare with DL_ABI_VERSION */
-/* "highway mimalloc libjpeg; gcc 12.2.0": the optional parts of the build, and the compiler. Then, if there are any, the kernels
- * for devices, by the CUDA that compiled them, with the cards they have code for ("; kernels: CUDA 12.0, sm_75 sm_80"), and missing
- * parts with what each costs: "mimalloc; gcc 12.2.0; missing: highway (normalised rows ... slower), libwebp (...)". */
+DL_API int32_t dl_version_number(void);     /* The library's version: major * 10000 + minor * 100 + patch. */
+DL_API const char* dl_version_string(void); /* The same as text: "0.2.0". */
+DL_API int32_t dl_abi_version(void);        /* The library's ABI: compare it with DL_ABI_VERSION. */
+/* Describes the build of the library: the optional parts and the compiler, as in
+ * `highway mimalloc libjpeg; gcc 12.2.0`. Kernels for devices follow, if there are any, with the CUDA version that
+ * compiled them and the architectures: `; kernels: CUDA 12.0, sm_75 sm_80`. Missing parts come last, each with its
+ * cost: `; missing: highway (normalised rows ... slower), libwebp (...)`. */
 DL_API const char* dl_build_info(void);
 
 #define DL_STRUCT_MAX_BYTES 4096 /* no struct of any release is larger */
@@ -133,62 +138,64 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_OK 0
 /* Soft results. */
 #define DL_END_OF_EPOCH 1 /* once at the end of each epoch, including the last */
-#define DL_END 2          /* after the last of `epochs` epochs, on every call */
+#define DL_END 2          /* on every call after the last of `epochs` epochs */
 #define DL_TIMEOUT 3      /* nothing is lost: a later call returns the batch */
-#define DL_CANCELLED 4    /* dl_loader_cancel or a cancel token; until a seek */
+#define DL_CANCELLED 4    /* dl_loader_cancel, until a seek or load; or a cancel token, permanently */
 #define DL_INTERRUPTED 5  /* dl_loader_interrupt or dl_epoch_interrupt ended this call */
 /* The call. */
-#define DL_ERR_INVALID_ARGUMENT (-1) /* NULL, a wrong struct_size, an invalid value */
+#define DL_ERR_INVALID_ARGUMENT (-1) /* NULL, a wrong struct_size or an invalid value */
 #define DL_ERR_UNKNOWN_OPTION (-2)
 #define DL_ERR_BAD_OPTION (-3)    /* wrong type, out of range, or conflicting options */
-#define DL_ERR_BAD_URI (-4)       /* does not parse; unknown scheme or key; error.column */
-#define DL_ERR_BAD_TRANSFORM (-5) /* does not parse or does not fit the fields; error.column */
+#define DL_ERR_BAD_URI (-4)       /* syntax error, unknown scheme or unknown key; see dl_error.column */
+#define DL_ERR_BAD_TRANSFORM (-5) /* syntax error, or does not fit the fields; see dl_error.column */
 #define DL_ERR_NO_SUCH_FIELD (-6)
-#define DL_ERR_UNSUPPORTED (-7) /* known, but not in this build, this release or this kind of dataset */
+#define DL_ERR_UNSUPPORTED (-7) /* known, but not supported by this build, release or kind of dataset */
 #define DL_ERR_WRONG_STATE (-8)
-#define DL_ERR_FORKED (-9) /* the loader belongs to the parent process */
+#define DL_ERR_FORKED (-9) /* the object belongs to the parent process */
 /* The machine. */
 #define DL_ERR_NO_MEMORY (-20)
-#define DL_ERR_OVER_BUDGET (-21) /* memory_budget is too small: names the bytes and the option */
-#define DL_ERR_LEASES_HELD (-22) /* names max_leases and how many are held */
-#define DL_ERR_THREAD (-23)      /* a worker thread could not be started */
+#define DL_ERR_OVER_BUDGET (-21) /* memory_budget is too small; the message names the bytes and the option */
+#define DL_ERR_LEASES_HELD (-22) /* too many held batches; the message names max_leases and their number */
+#define DL_ERR_THREAD (-23)      /* a thread could not be started */
 #define DL_ERR_TOO_MANY_FILES (-24)
 /* The data. */
 #define DL_ERR_NOT_FOUND (-40)
 #define DL_ERR_PERMISSION (-41)
 #define DL_ERR_NOT_A_FILE (-42) /* a directory, FIFO, socket or device where a file is needed */
 #define DL_ERR_IO (-43)
-#define DL_ERR_TRUNCATED (-44) /* a file is shorter than it says, or became shorter while in use */
+#define DL_ERR_TRUNCATED (-44) /* a file is shorter than it declares, or became shorter while in use */
 #define DL_ERR_CORRUPT (-45)
 #define DL_ERR_UNSAFE_TYPE (-46)  /* object arrays and pickles */
-#define DL_ERR_MISMATCH (-47)     /* parts of a dataset that do not fit each other */
+#define DL_ERR_MISMATCH (-47)     /* parts of a dataset do not fit each other */
 #define DL_ERR_CHANGED (-48)      /* a file was modified while in use */
-#define DL_ERR_BAD_SAMPLE (-49)   /* on_error=raise: names the step, the samples and the causes */
+#define DL_ERR_BAD_SAMPLE (-49)   /* on_error=raise; the message names the step, the samples and the causes */
 #define DL_ERR_TOO_MANY_BAD (-50) /* more than max_bad distinct bad samples */
 #define DL_ERR_OUT_OF_RANGE (-51) /* an index, label, weight, epoch or step */
-#define DL_ERR_READER (-52)       /* a callback of the host's failed: a reader, or an extension */
+#define DL_ERR_READER (-52)       /* a callback of the host failed: a reader or an extension */
 #define DL_ERR_TOO_LARGE (-53)    /* larger than max_bytes_per_sample or another limit */
 #define DL_ERR_EMPTY (-54)        /* nothing to deliver, now or later */
 /* Saved state. */
 #define DL_ERR_BAD_STATE (-70)     /* not a state, damaged, or of another version */
-#define DL_ERR_STATE_REFUSED (-71) /* of another dataset or configuration: names both values */
+#define DL_ERR_STATE_REFUSED (-71) /* of another dataset or configuration; the message names both values */
 /* The accelerator. */
-#define DL_ERR_NO_DEVICE (-80) /* no driver, one that is too old, or no such device: names what is missing */
+#define DL_ERR_NO_DEVICE (-80)   /* no driver, a driver that is too old, or no such device; see the message */
 #define DL_ERR_DEVICE_LOST (-81) /* permanent: the loader can only be destroyed */
-/* A bug in the library; please report it. */
-#define DL_ERR_INTERNAL (-99)
+/* The library. */
+#define DL_ERR_INTERNAL (-99) /* a bug in the library; please report it */
 
-DL_API const char* dl_status_name(dl_status status); /* "DL_ERR_CORRUPT"; never NULL */
+/* The name of a code, such as `DL_ERR_CORRUPT`. Never NULL. */
+DL_API const char* dl_status_name(dl_status status);
 
-/* An error. The message is one line with file, offset, sample or option, expected and got. */
+/* Describes a failed call. The message is one line: what failed, where (file, offset, sample or option), what was
+ * expected and what was found. */
 typedef struct dl_error {
   uint32_t struct_size;
   dl_status code;
-  int32_t os_error;      /* errno (on Windows the one that fits the system's error), or 0 */
-  int32_t column;        /* 1-based, in a URI or transform text, or 0 */
-  int64_t sample_index;  /* the (first) sample concerned, or -1 */
-  int64_t sample_source; /* the dataset of a mix that it belongs to (dl_batch_info.sample_sources); 0 */
-  char message[512];     /* NUL-terminated, one line of printable UTF-8, truncated when longer */
+  int32_t os_error;      /* errno (on Windows, the errno that matches the system's error), or 0 */
+  int32_t column;        /* 1-based position in a URI or transform, or 0 */
+  int64_t sample_index;  /* the first affected sample, or -1 */
+  int64_t sample_source; /* its dataset in a mix (dl_batch_info.sample_sources); else 0 */
+  char message[512];     /* NUL-terminated, one line of printable UTF-8, truncated if longer */
 } dl_error;
 #ifdef __cplusplus
 #define DL_ERROR_INIT \
@@ -199,12 +206,13 @@ typedef struct dl_error {
     sizeof(dl_error), 0, 0, 0, -1, 0, { 0 } \
   }
 #endif
-/* What DL_ERROR_INIT does, for hosts that cannot use a macro; struct_size is the bytes that the host has. */
+/* Does what DL_ERROR_INIT does, for hosts that cannot use a macro. struct_size is the size of the struct in the
+ * host. */
 DL_API void dl_error_init(dl_error* error, uint32_t struct_size);
 
 /* ---- Handles ---------------------------------------------------------------------------------------------- */
 
-typedef struct dl_options dl_options; /* key-value settings of a dataset and of a loader */
+typedef struct dl_options dl_options; /* key-value settings of datasets and loaders */
 typedef struct dl_dataset dl_dataset; /* samples by index; immutable */
 typedef struct dl_loader dl_loader;   /* a job's stream of batches; owns threads, slots and position */
 typedef struct dl_epoch dl_epoch;     /* a loop over one epoch of a loader; threads may share it */
@@ -215,19 +223,23 @@ typedef struct dl_cancel_token dl_cancel_token; /* ends opens and waits from ano
 
 /* What a block of memory is used for. */
 #define DL_MEMORY_METADATA 0
-#define DL_MEMORY_TABLE 1 /* orders, indices, weights */
-#define DL_MEMORY_ARENA 2 /* the batch slots, 2 MiB aligned, page-locked for a device; one block per loader */
-#define DL_MEMORY_DATA 3  /* datasets held in memory, 2 MiB aligned */
+#define DL_MEMORY_TABLE 1    /* orders, indices, weights */
+#define DL_MEMORY_ARENA 2    /* batch slots, 2 MiB aligned, page-locked for a device; one block per loader */
+#define DL_MEMORY_DATA 3     /* datasets held in memory, 2 MiB aligned */
 #define DL_MEMORY_OVERFLOW 4 /* a batch beyond max_leases */
-/* 2 MiB aligned address space that is touched only as needed: images being decoded (one block per worker), rows without a
- * fixed size (one block per loader) */
+/* 2 MiB aligned address space, touched only as needed: images during decoding (one block per worker), rows without
+ * a fixed size (one block per loader). */
 #define DL_MEMORY_FRAMES 5
 
-/* Memory for the datasets and loaders created with it: slots, tables, data, copies. Small descriptions (handles, names,
- * schemas) come from the C++ run-time's operator new. Called from any thread. `allocate` returns NULL on failure (the
- * call then returns DL_ERR_NO_MEMORY); alignment is a power of two. `release` gets the bytes, alignment and kind of the
- * allocation. The table is copied. `destroy` (may be NULL) is called once with `context`, from any thread, when neither
- * the options nor any dataset, loader or batch made with them needs the table; not if the call that takes it fails. */
+/* Allocates the memory of the datasets and loaders that are created with it: slots, tables, data, copies. Small
+ * objects (handles, names, schemas) come from C++ operator new instead. Callbacks run on any thread. The table is
+ * copied.
+ *
+ *   allocate  Returns NULL on failure. The call that needed the memory then returns DL_ERR_NO_MEMORY. `alignment`
+ *             is a power of two.
+ *   release   Receives the bytes, alignment and kind of the allocation.
+ *   destroy   May be NULL. Called once with `context`, from any thread, when no options, dataset, loader or batch
+ *             needs the table any more. Not called if the call that receives the table fails. */
 typedef struct dl_allocator {
   uint32_t struct_size;
   uint32_t reserved;
@@ -237,12 +249,12 @@ typedef struct dl_allocator {
   void (*destroy)(void* context);
 } dl_allocator;
 
-#define DL_LOG_PROGRESS 0 /* opening a large dataset makes progress */
+#define DL_LOG_PROGRESS 0 /* progress of opening a large dataset */
 #define DL_LOG_INFO 1
 #define DL_LOG_WARNING 2
 
-/* Log messages. Called from any thread; `message` is valid during the call. Without a table nothing is logged. `destroy`
- * as in dl_allocator. */
+/* Receives log messages. Without this table nothing is logged. `write` is called from any thread; `message` is
+ * valid during the call. See dl_allocator for `destroy`. */
 typedef struct dl_log {
   uint32_t struct_size;
   uint32_t reserved;
@@ -252,51 +264,58 @@ typedef struct dl_log {
 } dl_log;
 
 /* ---- Options ---------------------------------------------------------------------------------------------- */
-/* Keys, types, defaults, limits and docs are in a table, from which bindings build arguments and the shell its help. Open
- * and create copy the options; later changes have no effect on them. When a key is set twice, the last value holds. */
+/* dl_option_at lists every key with its type, default, limits and description. dl_dataset_open and
+ * dl_loader_create copy the options: later changes do not affect what they created. If a key is set twice, the
+ * last value applies. */
 
-/* Options that are all at their defaults. */
+/* Creates options with default values. */
 DL_API DL_MUST_CHECK dl_status dl_options_create(dl_options** out, dl_error* error);
-DL_API void dl_options_destroy(dl_options* options); /* NULL is fine */
-/* The same settings once more: a later change of one is none of the other. Arrays, tables, extensions and the cancel token
- * are shared, not copied; their `release` and `destroy` are called when neither needs them. */
+DL_API void dl_options_destroy(dl_options* options); /* Destroys the options. NULL is allowed. */
+/* Copies options. Later changes to one do not affect the other. Arrays, tables, extensions and the cancel token
+ * are shared, not copied. Their `release` and `destroy` are called when neither needs them. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_options_copy(const dl_options* options, dl_options** out, dl_error* error);
 
-/* As text, as the shell does: "256", "true", "64MiB", "full". Any key except the arrays.
- * DL_ERR_UNKNOWN_OPTION names the nearest key; DL_ERR_BAD_OPTION says what was expected. */
+/* Sets an option from text, as the shell does: "256", "true", "64MiB", "full". Accepts every key except the
+ * arrays. Errors: DL_ERR_UNKNOWN_OPTION (the message names the nearest key), DL_ERR_BAD_OPTION (it names what was
+ * expected). */
 DL_API DL_MUST_CHECK dl_status dl_options_set(dl_options* options, const char* key, const char* value,
                                               dl_error* error);
-/* As a number, for integer, size and boolean keys. */
+/* Sets an integer, size or boolean option from a number. */
 DL_API DL_MUST_CHECK dl_status dl_options_set_i64(dl_options* options, const char* key, int64_t value,
                                                   dl_error* error);
-/* The array of `sample_indices`. `release` NULL: copied now. Else borrowed: `release(context)` is called once, when
- * neither these options nor anything created from them needs the array. When the call fails nothing is borrowed and
- * `release` is not called. The same holds for every `release` parameter. */
+/* Sets the array `sample_indices`. If `release` is NULL, the array is copied now. Otherwise it is borrowed:
+ * `release(context)` is called once, when neither these options nor anything created from them needs the array. If
+ * the call fails, nothing is borrowed and `release` is not called. These rules apply to every `release`
+ * parameter. */
 DL_API DL_MUST_CHECK dl_status dl_options_set_indices(dl_options* options, const int64_t* indices,
                                                       int64_t count, void (*release)(void* context),
                                                       void* context, dl_error* error);
-/* The array of `weights`, one per sample; lifetime as for indices. */
+/* Sets the array `weights`, one per sample. Lifetime: see dl_options_set_indices. */
 DL_API DL_MUST_CHECK dl_status dl_options_set_weights(dl_options* options, const double* weights,
                                                       int64_t count, void (*release)(void* context),
                                                       void* context, dl_error* error);
-/* The array of `lengths`, one per sample; lifetime as for indices. */
+/* Sets the array `lengths`, one per sample. Lifetime: see dl_options_set_indices. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_options_set_lengths(dl_options* options, const int64_t* lengths,
                                                       int64_t count, void (*release)(void* context),
                                                       void* context, dl_error* error);
-/* The tables are copied; what they point to must live until their `destroy`. dl_options_set_allocator and dl_options_set_log
- * replace what was set before. DL_ERR_INVALID_ARGUMENT: a function is missing, or a wrong struct_size. */
+/* dl_options_set_allocator and dl_options_set_log replace the table that was set before. The tables are copied.
+ * What they point to must live until their `destroy` is called. Errors: DL_ERR_INVALID_ARGUMENT (a function is
+ * missing, or a wrong struct_size). */
 DL_API DL_MUST_CHECK dl_status dl_options_set_allocator(dl_options* options, const dl_allocator* allocator,
                                                         dl_error* error);
 DL_API DL_MUST_CHECK dl_status dl_options_set_log(dl_options* options, const dl_log* log, dl_error* error);
+/* Sets the cancel token. The options keep their own reference. */
 DL_API DL_MUST_CHECK dl_status dl_options_set_cancel_token(dl_options* options, dl_cancel_token* token,
-                                                           dl_error* error); /* keeps its own reference */
-/* The environment, as "NAME=value" strings ended by NULL (environ of C), for `rank=auto` and `world_size=auto`: the library reads
- * none by itself. Variables of launchers are copied, all others are ignored; dl_loader_create looks at them when one of the
- * two options is auto. DL_ERR_INVALID_ARGUMENT of that call names variables that are no ranks or contradict each other,
- * DL_ERR_BAD_OPTION a number beside auto that is not the launcher's. Since 0.3. */
+                                                           dl_error* error);
+/* Sets the environment for `rank=auto` and `world_size=auto`: "NAME=value" strings, ended by NULL, such as the C
+ * variable environ. The library never reads the environment itself. Variables of launchers are copied and all
+ * others are ignored. dl_loader_create uses them if one of the two options is auto. It then fails with
+ * DL_ERR_INVALID_ARGUMENT if variables are not ranks or contradict each other. It fails with DL_ERR_BAD_OPTION if
+ * the other option is a number that differs from the launcher's value. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_options_set_environment(dl_options* options, const char* const* environment,
                                                           dl_error* error);
-/* The current value as text (the default when not set; "" for none). Borrowed until the next change. */
+/* Returns the current value as text: the default if the key is not set, "" if there is none. Valid until the next
+ * call on these options. */
 DL_API DL_MUST_CHECK dl_status dl_options_get(const dl_options* options, const char* key, const char** out,
                                               dl_error* error);
 
@@ -304,67 +323,70 @@ DL_API DL_MUST_CHECK dl_status dl_options_get(const dl_options* options, const c
 #define DL_OPTION_BOOL 1
 #define DL_OPTION_INT 2
 #define DL_OPTION_SIZE 3 /* bytes */
-#define DL_OPTION_WORD 4 /* one of `choices` */
+#define DL_OPTION_WORD 4 /* one of dl_option_info.choices */
 #define DL_OPTION_TEXT 5
-#define DL_OPTION_INDICES 6 /* i64 array */
-#define DL_OPTION_WEIGHTS 7 /* f64 array */
-#define DL_OPTION_LENGTHS 8 /* i64 array */
+#define DL_OPTION_INDICES 6 /* array of int64_t */
+#define DL_OPTION_WEIGHTS 7 /* array of double */
+#define DL_OPTION_LENGTHS 8 /* array of int64_t. Since 0.3 */
 
-/* Which process of a job a launcher says that this one is. Since 0.3. */
+/* This process's place in its job, as reported by a launcher. Since 0.3. */
 typedef struct dl_launcher {
   uint32_t struct_size;
   uint32_t reserved;
   int64_t rank;
-  int64_t world_size;       /* -1: it tells the rank only (pmix, kubernetes) */
-  int64_t local_rank;       /* among those of this machine, to choose a device; -1: it does not say */
-  int64_t local_world_size; /* -1: it does not say */
-  const char*
-      family; /* "torchrun", "jax", "openmpi", "pmi", "slurm", "pmix", "kubernetes", or "none": process 0 of 1 */
+  int64_t world_size;       /* -1: the launcher reports the rank only (pmix, kubernetes) */
+  int64_t local_rank;       /* rank on this machine, to choose a device; -1: not reported */
+  int64_t local_world_size; /* processes on this machine; -1: not reported */
+  /* "torchrun", "jax", "openmpi", "pmi", "slurm", "pmix", "kubernetes", or "none": process 0 of 1 */
+  const char* family;
 } dl_launcher;
-/* What `environment` says, as for dl_options_set_environment: RANK and WORLD_SIZE (torchrun), else JAX_PROCESS_ID and
- * JAX_NUM_PROCESSES, else Open MPI's, PMI's, those of a Slurm step, else PMIX_RANK, else JOB_COMPLETION_INDEX. Rank and size are
- * always of one family. Of Slurm only a step counts, and one with a task a machine whose tasks start another launcher
- * does not.
- * Errors: DL_ERR_INVALID_ARGUMENT names the variables and their values: half a set, two families that contradict each
- * other, values that are no ranks. Threading: any thread. Since 0.3. */
+/* Detects the launcher from `environment` (see dl_options_set_environment). The first of these that is set
+ * applies: RANK and WORLD_SIZE (torchrun); JAX_PROCESS_ID and JAX_NUM_PROCESSES; the variables of Open MPI, of
+ * PMI, of a Slurm step; PMIX_RANK; JOB_COMPLETION_INDEX. Rank and size always come from the same launcher.
+ * Variables of Slurm count only inside a step. A step with one task per machine does not count if its tasks start
+ * another launcher.
+ *
+ * Errors: DL_ERR_INVALID_ARGUMENT if a set of variables is incomplete, if two launchers contradict each other, or
+ * if values are not ranks. The message names the variables and their values. Threading: any thread. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_launcher_detect(const char* const* environment, dl_launcher* out,
                                                   dl_error* error);
 
 /* What an option applies to. */
 #define DL_SCOPE_DATASET 1
-#define DL_SCOPE_LOADER 2 /* both: 3 */
+#define DL_SCOPE_LOADER 2 /* an option of both has 3 */
 
-/* A row of the table of options. */
+/* One row of the table of options. */
 typedef struct dl_option_info {
   uint32_t struct_size;
-  int32_t type;
-  int32_t scope;
-  int32_t has_range; /* minimum and maximum apply */
+  int32_t type;      /* DL_OPTION_* */
+  int32_t scope;     /* DL_SCOPE_* */
+  int32_t has_range; /* 1: minimum and maximum apply */
   int64_t minimum;
   int64_t maximum;
   const char* key;
-  const char* default_value; /* as text; "" for none */
+  const char* default_value; /* as text; "" if there is none */
   const char* choices;       /* "keep|drop|pad", or "" */
   const char* unit;          /* "bytes", "samples", "" */
   const char* doc;
   const char* since;
 } dl_option_info;
 
-DL_API int32_t dl_option_count(void); /* rows of the table */
-/* Fills *out; its strings are never freed. */
+DL_API int32_t dl_option_count(void); /* The number of options. */
+/* Fills *out with option `index`. Its strings are never freed. Errors: DL_ERR_INVALID_ARGUMENT (no such
+ * option). */
 DL_API DL_MUST_CHECK dl_status dl_option_at(int32_t index, dl_option_info* out, dl_error* error);
 
-/* Transform operators, enumerated in the same way: those of the library, then those of `extensions` (may be NULL), whose
- * strings live as long as it does. */
+/* A transform operator. dl_transform_at lists the operators of the library, then those of `extensions` (may be
+ * NULL). The strings live as long as the library, or as `extensions`. */
 typedef struct dl_transform_info {
   uint32_t struct_size;
   int32_t argument_count;
   const char* name;
   const char* doc;
-  const char* source; /* the reference definition it follows */
+  const char* source; /* the reference definition that it follows */
   const char* since;
 } dl_transform_info;
-/* An argument of an operator. */
+/* An argument of a transform operator. */
 typedef struct dl_argument_info {
   uint32_t struct_size;
   uint32_t reserved;
@@ -372,21 +394,23 @@ typedef struct dl_argument_info {
   const char* type;
   const char* default_value; /* "": required */
 } dl_argument_info;
-typedef struct dl_extensions dl_extensions; /* formats, operators, ... of the host's: see "Extensions" */
-DL_API int32_t dl_transform_count(const dl_extensions* extensions); /* operators */
-/* dl_transform_at and dl_transform_argument_at fill *out, whose strings live as long as the library, or as `extensions`.
- * DL_ERR_INVALID_ARGUMENT: no such operator or argument. */
+typedef struct dl_extensions dl_extensions; /* formats, operators, ... added by the host; see "Extensions" */
+DL_API int32_t dl_transform_count(const dl_extensions* extensions); /* The number of operators. */
+/* dl_transform_at fills *out with operator `index`, dl_transform_argument_at with one of its arguments. The
+ * strings live as long as the library, or as `extensions`. Errors: DL_ERR_INVALID_ARGUMENT (no such operator or
+ * argument). */
 DL_API DL_MUST_CHECK dl_status dl_transform_at(const dl_extensions* extensions, int32_t index,
                                                dl_transform_info* out, dl_error* error);
 DL_API DL_MUST_CHECK dl_status dl_transform_argument_at(const dl_extensions* extensions, int32_t index,
                                                         int32_t argument, dl_argument_info* out,
                                                         dl_error* error);
 
-/* A cancelled token ends dl_dataset_open and the waits of every loader created with it (DL_CANCELLED).
- * dl_cancel_token_cancel: any thread, never blocks, cannot be undone. */
+/* dl_cancel_token_cancel ends dl_dataset_open and the waits of every loader created with the token: they return
+ * DL_CANCELLED. It never blocks and cannot be undone. Threading: any thread. */
 DL_API DL_MUST_CHECK dl_status dl_cancel_token_create(dl_cancel_token** out, dl_error* error);
 DL_API void dl_cancel_token_cancel(dl_cancel_token* token);
-DL_API void dl_cancel_token_destroy(dl_cancel_token* token); /* NULL is fine */
+/* Destroys the handle. NULL is allowed. Options keep their own references. */
+DL_API void dl_cancel_token_destroy(dl_cancel_token* token);
 
 /* ---- Tensors ---------------------------------------------------------------------------------------------- */
 
@@ -406,11 +430,11 @@ DL_API void dl_cancel_token_destroy(dl_cancel_token* token); /* NULL is fine */
 #define DL_DTYPE_F64 13
 #define DL_DTYPE_C64 14                              /* two f32 */
 #define DL_DTYPE_C128 15                             /* two f64 */
-DL_API const char* dl_dtype_name(int32_t dtype);     /* "u8"; "?" for an unknown value */
-DL_API int32_t dl_dtype_bytes(int32_t dtype);        /* 0 for an unknown value */
-DL_API int32_t dl_dtype_from_name(const char* name); /* 0 for an unknown name */
+DL_API const char* dl_dtype_name(int32_t dtype);     /* The name, such as "u8"; "?" for an unknown value. */
+DL_API int32_t dl_dtype_bytes(int32_t dtype);        /* Bytes of one item; 0 for an unknown value. */
+DL_API int32_t dl_dtype_from_name(const char* name); /* The dtype with this name; 0 for an unknown name. */
 
-/* How the samples of a field lie in memory. */
+/* How the samples of a field are stored in memory. */
 #define DL_KIND_DENSE 0
 #define DL_KIND_RAGGED 1
 #define DL_KIND_STRIDED 2 /* only in dl_array: dense, with rows row_stride_bytes apart */
@@ -425,29 +449,30 @@ DL_API int32_t dl_dtype_from_name(const char* name); /* 0 for an unknown name */
 
 #define DL_MAX_RANK 33 /* 32 for a sample and one for the batch */
 
-/* One tensor of a batch, or of a schema. The first dim of a batch is the samples; a dataset's schema has no such dim; in
- * a loader's schema it is batch_size, or -1 where batches may differ in size.
- * Ragged (samples of different length): `data` is packed, its first dim is the sum of all lengths, and sample i is
- * rows [offsets[i], offsets[i + 1]). Bytes and UTF-8 text are ragged u8. In a schema that first dim is -1. */
+/* One tensor of a batch or of a schema. The first dim of a batch is the samples. The schema of a dataset does not
+ * have this dim. In the schema of a loader it is batch_size, or -1 if batches may differ in size.
+ *
+ * The samples of a ragged field differ in length. `data` is packed, and its first dim is the sum of all lengths
+ * (-1 in a schema). Sample i is the rows `[offsets[i], offsets[i + 1])`. Bytes and UTF-8 text are ragged u8. */
 typedef struct dl_view {
   uint32_t struct_size;
-  int32_t kind;
-  uint64_t flags;
+  int32_t kind;   /* DL_KIND_* */
+  uint64_t flags; /* bits DL_VIEW_* */
   const char* name;
-  int32_t dtype;
+  int32_t dtype; /* DL_DTYPE_* */
   int32_t rank;
   const int64_t* shape;   /* [rank]; -1: unknown or varying (schemas only) */
   const int64_t* strides; /* [rank], in elements; never NULL */
-  const char* axes;       /* one letter per dim ("NHWC"), or "" when unknown */
-  int32_t device_type;
+  const char* axes;       /* one letter per dim ("NHWC"), or "" if unknown */
+  int32_t device_type;    /* DL_DEVICE_* */
   int32_t device_index;
   void* data;             /* on device_type; 256-byte aligned for batches in slots; NULL in a schema */
   uint64_t byte_offset;   /* from data to the first element */
-  const int64_t* offsets; /* ragged: [samples + 1], host memory; else NULL */
-  int64_t bytes;        /* of the data delivered (dense: product of shape; ragged: packed); -1 when varying */
-  uint64_t reserved[4]; /* zero; later: offsets in device memory, a second level of offsets, an event */
+  const int64_t* offsets; /* ragged: [samples + 1], in host memory; else NULL */
+  int64_t bytes;          /* delivered bytes (dense: of the whole shape; ragged: packed); -1 if varying */
+  uint64_t reserved[4];   /* zero; planned: offsets in device memory, a second level of offsets, an event */
 } dl_view;
-/* Element `index` of an array of views; see "Arrays" above. */
+/* Element `index` of an array of views. See the convention "Arrays". */
 static inline const dl_view* dl_view_at(const dl_view* views, int32_t index) {
 #ifdef __cplusplus
   return reinterpret_cast<const dl_view*>(reinterpret_cast<const char*>(views) +
@@ -459,76 +484,101 @@ static inline const dl_view* dl_view_at(const dl_view* views, int32_t index) {
 
 /* ---- Datasets --------------------------------------------------------------------------------------------- */
 
-/* Opens `scheme:path[,path...][?key=value&...]` or a bare path, whose format is detected. Files stay open; only headers
- * are read (except .gz and io=memory). options may be NULL; those of scope dataset apply.
- * Errors: DL_ERR_BAD_URI, DL_ERR_NOT_FOUND, DL_ERR_PERMISSION, DL_ERR_NOT_A_FILE, DL_ERR_TRUNCATED, DL_ERR_CORRUPT,
- * DL_ERR_MISMATCH, DL_ERR_UNSAFE_TYPE, DL_ERR_UNSUPPORTED, DL_ERR_EMPTY, DL_ERR_TOO_MANY_FILES, DL_ERR_OVER_BUDGET,
- * DL_ERR_NO_MEMORY; DL_CANCELLED.
+/* Opens a dataset: `scheme:path[,path...][?key=value&...]`, or a bare path, whose format is detected. Files stay
+ * open. Only headers are read, except for .gz files and with io=memory. options may be NULL; only those of scope
+ * dataset apply.
  *
- * Files that change while in use. Every file is checked before a batch reads from it and again when the batch has been
- * copied, so that truncated data is a bad sample (DL_ERR_TRUNCATED, with file and offset) and never zeros. A file of
- * unchanged size that was modified since open (by its modification time) is DL_ERR_CHANGED as a whole: open it again. One
- * that grew, was unlinked, renamed or replaced is read as it was at open. A change of contents that affects neither size
- * nor modification time is not detected. io=auto maps files of local file systems and reads all others (network, user
- * space, unknown ones without a block device) by pread, as io=pread does.
+ * Errors: DL_ERR_BAD_URI, DL_ERR_NOT_FOUND, DL_ERR_PERMISSION, DL_ERR_NOT_A_FILE, DL_ERR_TRUNCATED,
+ * DL_ERR_CORRUPT, DL_ERR_MISMATCH, DL_ERR_UNSAFE_TYPE, DL_ERR_UNSUPPORTED, DL_ERR_EMPTY, DL_ERR_TOO_MANY_FILES,
+ * DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_CANCELLED.
  *
- * fault_guard=true. When a whole page of a mapped file is truncated, or its disk fails, during a read, the kernel sends
- * SIGBUS, which kills the process. With this option a SIGBUS handler turns it into an error like the above
- * (DL_ERR_TRUNCATED, DL_ERR_IO). Its rules:
- *   Others     It acts only on loads from mapped files of datasets opened with this option, and forwards everything else
- *              to the previous handler (with its flags and mask) or the default action. The first such dl_dataset_open
- *              installs it, with SA_ONSTACK, until the process ends. A handler that the host installs later must forward
- *              faults it does not know. When another such dataset is opened, a handler installed over ours is logged, and
- *              ours is installed again if the host has restored the default action.
- *   Threads    It runs in the loading thread: a worker, or the one in dl_loader_next. Workers block all signals except
- *              SIGBUS; a host thread that blocks SIGBUS and calls dl_loader_next is not guarded.
- *   fork       A child inherits the handler and its datasets stay guarded.
- *   Unloading  A shared library that has installed it stays in memory (RTLD_NODELETE); dlclose is harmless.
- *   Copies     Two copies of the library in one process both work: the later one forwards to the earlier.
- *   Windows    DL_ERR_UNSUPPORTED: the system does not let a mapped file be truncated.
- * io=pread and io=memory need no guard; the option has no effect there. */
+ * Files that change while in use. Every file is checked before a batch reads from it, and again when the batch has
+ * been copied. Truncated data is therefore a bad sample (DL_ERR_TRUNCATED, with file and offset), never zeros. If
+ * a file keeps its size but was modified after open (by its modification time), all of it is DL_ERR_CHANGED: open
+ * it again. A file that grew, was unlinked, renamed or replaced is read as it was at open. A change that affects
+ * neither size nor modification time is not detected. io=auto maps files of local file systems. It reads all other
+ * files with pread, as io=pread does: those on network, user-space and unknown file systems without a block
+ * device.
+ *
+ * fault_guard=true. If a whole page of a mapped file is truncated during a read, or its disk fails, the kernel
+ * sends SIGBUS, which kills the process. With this option a SIGBUS handler turns it into an error
+ * (DL_ERR_TRUNCATED, DL_ERR_IO):
+ *
+ *   Others     The handler acts only on loads from mapped files of datasets opened with this option. It forwards
+ *              everything else to the previous handler (with its flags and mask) or the default action. The first
+ *              such dl_dataset_open installs it, with SA_ONSTACK, until the process ends. A handler that the host
+ *              installs later must forward faults it does not know. Opening another such dataset logs a handler
+ *              that was installed over this one. If the host restored the default action, it also installs this
+ *              one again.
+ *   Threads    It runs in the loading thread: a worker, or the thread in dl_loader_next. Workers block all signals
+ *              except SIGBUS. A host thread that blocks SIGBUS and calls dl_loader_next is not guarded.
+ *   fork       A child inherits the handler, and its datasets stay guarded.
+ *   Unloading  A shared library that installed it stays in memory (RTLD_NODELETE). dlclose is harmless.
+ *   Copies     Two copies of the library in one process both work: the later one forwards to the earlier one.
+ *   Windows    DL_ERR_UNSUPPORTED: the system does not allow a mapped file to be truncated.
+ *
+ * io=pread and io=memory need no guard. The option has no effect there. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_open(const char* uri, const dl_options* options, dl_dataset** out,
                                                dl_error* error);
 
-/* A field in host memory. Dense: shape[0] is the samples, in C order and packed. Strided: the same, but sample i is at
- * data + i * row_stride_bytes, itself in C order and packed; with less than a row, samples overlap, with 0 all are the
- * same row, and a negative stride goes down from data. Ragged: data is packed, shape[0] its rows, offsets[samples + 1] as
- * in dl_view. */
+/* A field in host memory.
+ *
+ *   DL_KIND_DENSE    shape[0] is the samples, in C order and packed.
+ *   DL_KIND_STRIDED  As dense, but sample i starts at `data + i * row_stride_bytes`, itself in C order and packed.
+ *                    If the stride is less than a row, samples overlap. If it is 0, all samples are the same row.
+ *                    If it is negative, samples go down from data.
+ *   DL_KIND_RAGGED   data is packed and shape[0] is its rows. offsets has one entry more than there are samples,
+ *                    as in dl_view. */
 typedef struct dl_array {
   uint32_t struct_size;
-  int32_t kind;
+  int32_t kind; /* DL_KIND_* */
   const char* name;
-  int32_t dtype;
+  int32_t dtype; /* DL_DTYPE_* */
   int32_t rank;
   const int64_t* shape;
-  const char* axes; /* of one sample: "HWC"; NULL when unknown */
+  const char* axes; /* of one sample: "HWC"; NULL if unknown */
   const void* data;
   int64_t row_stride_bytes; /* strided: any number; else 0 */
   const int64_t* offsets;
   int64_t sample_count; /* ragged: entries in offsets minus one; dense: 0 or shape[0] */
 } dl_array;
-/* `release` NULL: copied. Else the arrays are borrowed and must not change; `release(context)` is called once, from
- * any thread, when the dataset and everything made from it (loaders, composed datasets) are gone. */
+/* Creates a dataset from arrays. If `release` is NULL, they are copied. Otherwise they are borrowed and must not
+ * change. `release(context)` is then called once, from any thread, when the dataset and everything made from it
+ * (loaders, composed datasets) are gone. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count,
                                                       void (*release)(void* context), void* context,
                                                       const dl_options* options, dl_dataset** out,
                                                       dl_error* error);
 
-/* A table in memory, by Arrow's C stream interface (dl_dataset_from_arrow: all its arrays) or C data interface
- * (dl_dataset_from_arrow_array: one): structs whose children are the columns, or arrays of one column, which is called `data`
- * if it has no name. Fields and types are those of the format `arrow`: numbers, bool, times as their integers, binary and
- * strings as ragged u8, fixed_size_list as dims, list as ragged, leaves of structs as `struct/leaf`, dictionaries as their
- * values. Values are delivered from where they lie; copied are bool, which Arrow stores as bits, and values with nulls that are
- * filled. `keys`: those of an `arrow:` URI, as "fields=image/bytes,label&nulls=fill(0)"; NULL: all columns, and a sample with
- * a null is bad.
+/* Create a dataset from a table in memory. dl_dataset_from_arrow reads all arrays of a stream (Arrow's C stream
+ * interface). dl_dataset_from_arrow_array reads one array (C data interface). An array is a struct whose children
+ * are the columns, or a single column, which is called `data` if it has no name. Fields and types are those of the
+ * format `arrow`:
  *
- * What is passed is taken, on an error too: its `release` is NULL afterwards. The arrays are released when the dataset and all
- * that came of it are gone, by any thread; they must not change. The stream is read and released in this call, its schema too.
- * What Arrow's structs cannot say, how long a buffer is, the host answers for; offsets and indices are checked.
- * A saved state belongs to the same rows in the same arrays.
- * Errors: DL_ERR_READER (the stream's own, with its text), DL_ERR_CORRUPT, DL_ERR_UNSUPPORTED (a type that is not read, by
- * name), DL_ERR_NO_SUCH_FIELD, DL_ERR_BAD_URI (in `keys`), DL_ERR_TOO_LARGE, DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY,
- * DL_ERR_INVALID_ARGUMENT (released already); DL_CANCELLED. */
+ *   - numbers and bool; times as their integers
+ *   - binary and strings as ragged u8
+ *   - fixed_size_list as dims, list as ragged
+ *   - leaves of structs as `struct/leaf`
+ *   - dictionaries as their values
+ *
+ * Values are delivered from where they are stored. Two kinds of values are copied: bool, which Arrow stores as
+ * bits, and values with nulls that are filled. `keys` are the keys of an `arrow:` URI, such as
+ * `fields=image/bytes,label&nulls=fill(0)`. If it is NULL, all columns are read, and a sample with a null is bad.
+ *
+ * The call takes ownership of its Arrow arguments, also if it fails: their `release` is NULL afterwards. The
+ * stream and its schema are read and released in this call. The arrays are released by any thread, when the
+ * dataset and everything made from it are gone. They must not change. Offsets and indices are checked. The length
+ * of a buffer is not part of Arrow's structs: the host is responsible for it. A saved state belongs to the same
+ * rows in the same arrays.
+ *
+ * Errors:
+ *   - DL_ERR_READER: the stream failed. The message contains its text.
+ *   - DL_ERR_UNSUPPORTED: a type that is not read. The message names it.
+ *   - DL_ERR_BAD_URI: in `keys`.
+ *   - DL_ERR_INVALID_ARGUMENT: an argument that was released already.
+ *   - DL_ERR_CORRUPT, DL_ERR_NO_SUCH_FIELD, DL_ERR_TOO_LARGE, DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_CANCELLED.
+ *
+ * Since 0.3. */
 struct ArrowArrayStream;
 struct ArrowSchema;
 struct ArrowArray;
@@ -540,53 +590,54 @@ DL_API DL_MUST_CHECK dl_status dl_dataset_from_arrow_array(struct ArrowSchema* s
                                                            const dl_options* options, dl_dataset** out,
                                                            dl_error* error);
 
-/* One field of one record, for a reader to fill. No struct_size: cells stand request->cell_bytes apart, so that later ones
- * may be longer; take them with dl_reader_cell_at. */
+/* One field of one record, which a reader fills. No struct_size: cells are request->cell_bytes apart, so that
+ * later releases can append members. Use dl_reader_cell_at. */
 typedef struct dl_reader_cell {
   void* data; /* write at most capacity bytes here; 64-byte aligned */
-  /* dense: the field's bytes; ragged: max_bytes_per_sample, or the field's own maximum if less */
+  /* dense: the field's bytes; ragged: max_bytes_per_sample, or the field's own maximum if that is less */
   int64_t capacity;
-  /* in: the field's bytes (dense) or 0; out, ragged: bytes of the record, whole items. More than capacity means that the
-   * sample is too large (DL_ERR_TOO_LARGE) */
+  /* In: the field's bytes (dense) or 0. Out, ragged: bytes of the record, which must be whole items. More than
+   * capacity means that the sample is too large (DL_ERR_TOO_LARGE). */
   int64_t bytes;
-  /* out: NULL: the bytes are at data. Else they are here, in memory of the host's that does not change while the dataset or
-   * anything made from it lives, or until request->release is called, if that is set. Rows are converted straight from it;
-   * any alignment */
+  /* Out: NULL if the bytes are at data. Otherwise their address in memory of the host, with any alignment: rows
+   * are converted directly from there. The bytes must not change until request->release is called. If that is not
+   * set, they must not change while the dataset or anything made from it exists. */
   const void* borrowed;
-  int32_t status; /* out: nonzero when this record is bad; any code of the host's */
+  int32_t status; /* out: nonzero if this record is bad; the host chooses the code */
   int32_t reserved32;
   uint64_t reserved[3]; /* what the host writes here is ignored */
 } dl_reader_cell;
 
-/* What one call of `read` is asked for. Valid during the call only, unlike the memory that `release` returns. */
+/* The records that one call of `read` must deliver. Valid only during the call. Borrowed memory is valid until
+ * `release`. */
 typedef struct dl_reader_request {
   uint32_t struct_size;
   int32_t record_count;   /* 1 to 64 */
-  int32_t field_count;    /* that of dl_reader */
-  int32_t cell_bytes;     /* from one cell to the next */
+  int32_t field_count;    /* as in dl_reader */
+  int32_t cell_bytes;     /* distance from one cell to the next */
   const int64_t* indices; /* [record_count] */
-  /* [record_count]: the place of each record in the epoch's order, for random draws (a sample that replaces a bad one has
-   * the slot of that one); -1 where the record is not read for a place in an epoch (dl_dataset_image_info; the upload of
-   * io=device) */
+  /* [record_count]: each record's place in the order of the epoch, for random draws. A sample that replaces a bad
+   * one has the slot of the bad one. -1 if the record has no place in an epoch (dl_dataset_image_info; the upload
+   * of io=device). */
   const int64_t* slots;
-  int64_t epoch; /* -1 where slots are */
-  uint64_t seed; /* of the loader; 0 in dl_dataset_image_info */
-  /* becomes nonzero when nobody wants the records any more: the loader is being destroyed, or was cancelled. Read it
-   * atomically (relaxed). `read` may then return any nonzero value; the records do not count as bad. Valid until `read`
-   * returns */
+  int64_t epoch; /* -1 where slots are -1 */
+  uint64_t seed; /* the loader's seed; 0 in dl_dataset_image_info */
+  /* Becomes nonzero when the records are no longer needed: the loader is being destroyed, or was cancelled. Read
+   * it atomically (relaxed). `read` may then return any nonzero value, and the records do not count as bad. Valid
+   * until `read` returns. */
   const int32_t* cancelled;
   dl_reader_cell* cells; /* record r, field f: dl_reader_cell_at(request, r, f) */
-  /* why a record is bad: the text of record r begins at messages + r * message_bytes; zeroed. Of a call that fails, records
-   * without a text have that of record 0 */
+  /* Why a record is bad: the text of record r starts at `messages + r * message_bytes`. Zeroed before the call. If
+   * the call fails, records without a text have the text of record 0. */
   char* messages;
-  int64_t message_bytes; /* of one text with its NUL */
-  /* out: called once, from the thread that called `read`, when no borrowed memory of this call is read any more; also when
-   * the call failed. Must not call Dataline. NULL: what is borrowed lives as long as the dataset. */
+  int64_t message_bytes; /* room for one text with its NUL */
+  /* Out: called once, from the thread that called `read`, when no borrowed memory of this call is read any more.
+   * Also called if the call failed. Must not call Dataline. NULL: borrowed memory lives as long as the dataset. */
   void (*release)(void* release_context);
   void* release_context; /* out: for `release` */
-  uint64_t reserved[4];  /* as in the cell */
+  uint64_t reserved[4];  /* as in dl_reader_cell */
 } dl_reader_request;
-#define DL_READER_INTERRUPTED (-1000000005) /* what `read` returns when it was interrupted; no errno */
+#define DL_READER_INTERRUPTED (-1000000005) /* `read` was interrupted; not an errno. Since 0.3 */
 /* The cell of field `field` of record `record`. */
 static inline dl_reader_cell* dl_reader_cell_at(const dl_reader_request* request, int32_t record,
                                                 int32_t field) {
@@ -602,13 +653,17 @@ static inline dl_reader_cell* dl_reader_cell_at(const dl_reader_request* request
 #endif
 }
 
-/* Records from the host's own code. `read` is called from worker threads, concurrently; with num_workers=0 from the thread
- * in dl_loader_next, with `prompt` from both. It returns 0, or another value (an errno, for example) when all records of the
- * call are bad, but DL_READER_INTERRUPTED when the host wants its thread back: the records do not count as bad, the position
- * stays, dl_loader_next returns DL_INTERRUPTED, and the next call reads the batch again.
- * `fields` is the schema (name, kind, dtype, rank, shape without the batch dim, axes; of a ragged field, bytes is its
- * maximum, 0 where that is not known). `destroy` (may be NULL) is called once, when `read` will not be called again and
- * nothing borrowed is read any more. */
+/* A reader is code of the host that delivers records. `read` is called from worker threads, concurrently. With
+ * num_workers=0 it is called from the thread in dl_loader_next; with `prompt`, from both. It returns one of:
+ *
+ *   - 0: the cells are filled.
+ *   - DL_READER_INTERRUPTED: the host wants its thread back. The records do not count as bad and the position
+ *     stays. dl_loader_next returns DL_INTERRUPTED, and the next call reads the batch again.
+ *   - another value, for example an errno: all records of the call are bad.
+ *
+ * `fields` is the schema: name, kind, dtype, rank, shape without the batch dim, axes. For a ragged field, bytes is
+ * its maximum, or 0 if that is not known. `destroy` (may be NULL) is called once, when `read` will not be called
+ * again and no borrowed memory is read any more. */
 typedef struct dl_reader {
   uint32_t struct_size;
   int32_t field_count;
@@ -617,47 +672,53 @@ typedef struct dl_reader {
   void* context;
   int32_t (*read)(void* context, dl_reader_request* request);
   void (*destroy)(void* context);
-  /* text that is another one when the data is; NULL for none. Saved states compare it, and so does the option `cache`, which
-   * reuses samples as long as it and `files` stay the same */
+  /* A text that changes when the data changes; NULL for none. Saved states compare it. So does the option `cache`,
+   * which reuses samples as long as it and `files` stay the same. */
   const char* fingerprint;
-  /* Records that cost little together once one of them is read, such as those of a compressed group: block i ends before
-   * record block_ends[i], rising, the last one is record_count. shuffle=window takes these blocks as they are, whatever
-   * shuffle_block says, so that each is read within one stretch of an epoch. Copied. NULL, with 0: none */
+  /* The number of blocks. The records of a block cost little once one of them was read, such as those of a
+   * compressed group. Block i ends before record block_ends[i]. The values rise, and the last one is record_count.
+   * shuffle=window uses these blocks and ignores shuffle_block, so that each block is read within one stretch of
+   * an epoch. Copied. 0, with block_ends NULL: none. Since 0.3. */
   int64_t block_count;
-  const int64_t* block_ends; /* [block_count] */
-  /* so many blocks the reader can keep open; reading a record of one more costs as much as opening it again. 0: any number.
-   * shuffle=window opens fewer at a time: shuffle_blocks is at most a quarter of it, and at least 1 */
+  const int64_t* block_ends; /* [block_count]. Since 0.3. */
+  /* How many blocks the reader can keep open. Reading a record of one more costs as much as opening it again. 0:
+   * any number. With shuffle=window fewer are open at a time: shuffle_blocks is at most a quarter of this number,
+   * and at least 1. Since 0.3. */
   int64_t held_blocks;
-  /* 1: a call takes as long as copying its records does, and now and then some milliseconds; it waits for nothing but this
-   * machine's storage. A consumer that waits for a batch then calls `read` too, in its own thread, as long as calls take tens of
-   * microseconds on average; its deadline may be late by one call. Workers take whole batches. 0: only workers call it */
+  /* 1: a call takes as long as copying its records, and sometimes a few milliseconds. It waits only for storage of
+   * this machine. A consumer that waits for a batch then also calls `read`, in its own thread, as long as calls
+   * take tens of microseconds on average. Its deadline may be late by one call. Workers take complete batches. 0:
+   * only workers call it. Since 0.3. */
   int32_t prompt;
-  int32_t reserved; /* zero */
-  /* Block `block` of block_ends is read soon: a hint, so that what costs, as inflating it, can be done while other threads read
-   * or the consumer computes. Called with shuffle=window, about once an epoch for each block, in the order in which they are
-   * opened, by threads that then call `read`, concurrently. It notes the number and returns at once: a batch waits for it.
-   * Not every block is told of, and after a seek some that were are not read. NULL: none */
+  int32_t reserved; /* zero. Since 0.3. */
+  /* A hint that block `block` of block_ends is read soon. The reader can do expensive work, such as decompression,
+   * while other threads read or the consumer computes. Called with shuffle=window, about once per epoch for each
+   * block, in the order in which blocks are opened. The threads that call it, concurrently, then call `read`. It
+   * must only note the number and return immediately: a batch waits for it. Some blocks are never announced, and
+   * after a seek some announced blocks are not read. NULL: none. Since 0.3. */
   void (*advise)(void* context, int64_t block);
-  /* The files that the records are read from, in order: paths of this machine, or of storages that the options know. Each must
-   * exist. The library notes them as they are now, so a file that is opened later may be another one. It compares them wherever it
-   * compares its own files: in saved states, for the option `cache`, in dl_dataset_identity. Copied. NULL, with 0: none */
+  /* The files that the records are read from, in order: paths of this machine, or of storages that the options
+   * know. Each must exist. The library notes their state now, so a file that is opened later may differ. It
+   * compares them wherever it compares its own files: in saved states, for the option `cache`, in
+   * dl_dataset_identity. Copied. 0, with files NULL: none. Since 0.3. */
   int64_t file_count;
-  const char* const* files;
-  /* [file_count]: the record after the last one of each file, rising to record_count; NULL: a record may be in any file. With
-   * it a file that was changed makes only its own samples anew in a cache. Copied */
+  const char* const* files; /* [file_count]. Since 0.3. */
+  /* [file_count]: the record after the last one of each file; the values rise to record_count. NULL: a record may
+   * be in any file. If set, a changed file invalidates only its own samples in a cache. Copied. Since 0.3. */
   const int64_t* file_ends;
 } dl_reader;
-/* A dataset over the reader, whose table is copied. */
+/* Creates a dataset over the reader. The table is copied. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options,
                                                       dl_dataset** out, dl_error* error);
 
-/* Composed datasets keep their own references to the parts. options may be NULL; the copy that subset makes of its indices
- * comes from their allocator, within their memory_budget, and pack_length packs what was composed.
+/* Composed datasets keep their own references to the parts. options may be NULL. Their allocator and memory_budget
+ * apply to the indices that dl_dataset_subset copies. Their pack_length packs the composed samples.
  *
- * dl_dataset_zip: fields side by side; equal lengths; names[i] renames (one field) or prefixes ("name/field") those of
- *   part i; names may be NULL.
- * dl_dataset_concat: one after another; equal fields.
- * dl_dataset_subset: samples indices[0..count) of a dataset; borrowed with `release`, else copied. */
+ *   - dl_dataset_zip: fields side by side. The lengths must be equal. names[i] renames the field of part i, or
+ *     prefixes its fields ("name/field") if there are several. names may be NULL.
+ *   - dl_dataset_concat: one after another. The fields must be equal.
+ *   - dl_dataset_subset: samples `indices[0..count)` of a dataset. The indices are borrowed with `release`, else
+ *     copied. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names,
                                               int32_t count, const dl_options* options, dl_dataset** out,
                                               dl_error* error);
@@ -669,169 +730,203 @@ DL_API DL_MUST_CHECK dl_status dl_dataset_subset(dl_dataset* dataset, const int6
                                                  const dl_options* options, dl_dataset** out,
                                                  dl_error* error);
 
-DL_API int64_t dl_dataset_count(const dl_dataset* dataset); /* samples; -1 unknown (streams, later) */
-/* The schema: *count views, stepped through by dl_view_at. count may be NULL. */
+/* The number of samples; -1: unknown (streams, later). */
+DL_API int64_t dl_dataset_count(const dl_dataset* dataset);
+/* The schema: *count views, to step through with dl_view_at. count may be NULL. */
 DL_API const dl_view* dl_dataset_fields(const dl_dataset* dataset, int32_t* count);
-DL_API const char* dl_dataset_format(const dl_dataset* dataset); /* "idx", "zip", "arrays", ... */
-DL_API const char* dl_dataset_uri(const dl_dataset* dataset);    /* as given to open, or "" */
-DL_API int32_t dl_dataset_note_count(const dl_dataset* dataset); /* of dl_dataset_note */
-/* A remark for the user. One that begins with "left out: " names a file, or bytes of one, that are not in the dataset (bad_files=skip);
- * with "damaged: ", a file or a set that is not what was written. */
+DL_API const char* dl_dataset_format(const dl_dataset* dataset); /* The format: "idx", "zip", "arrays", ... */
+DL_API const char* dl_dataset_uri(const dl_dataset* dataset);    /* As passed to dl_dataset_open, or "". */
+DL_API int32_t dl_dataset_note_count(const dl_dataset* dataset); /* The number of notes. */
+/* A note for the user; "" for an index out of range. "left out: ..." names a file, or bytes of a file, that are
+ * not in the dataset (bad_files=skip). "damaged: ..." names a file or a set that is not what was written. */
 DL_API const char* dl_dataset_note(const dl_dataset* dataset, int32_t index);
-/* Class names, indexed by label (a folder's class directories, in order). The count is 0 where the dataset has none.
- * Composed datasets take those of their first part that has any. A name is UTF-8, or the raw bytes of a directory's name
- * that is not; it lives as long as the dataset. dl_dataset_class_name is "" out of range. */
+/* Class names, indexed by label (a folder's class directories, in order). dl_dataset_class_count is 0 if the
+ * dataset has none. A composed dataset has those of its first part that has any. A name is UTF-8, or the raw bytes
+ * of a directory name that is not UTF-8. It lives as long as the dataset. dl_dataset_class_name returns "" for an
+ * index out of range. */
 DL_API int64_t dl_dataset_class_count(const dl_dataset* dataset);
 DL_API const char* dl_dataset_class_name(const dl_dataset* dataset, int64_t index);
 
-/* One sample through the transforms of `options`, as a batch of one: for viewers, tests and checks. The options that say
- * what a sample is apply (transform, seed, device, limits, memory); those of order, batches, threads and bad samples do
- * not. Random operators draw as for the first sample of epoch 0. It plans and allocates as dl_loader_create does, so it is
- * no way to train. Errors: those of dl_loader_create and dl_loader_next; DL_ERR_OUT_OF_RANGE for the index. */
+/* Reads one sample through the transforms of `options`, as a batch of one: for viewers, tests and checks. Options
+ * that define a sample apply (transform, seed, device, limits, memory). Options of order, batches, threads and bad
+ * samples do not. Random operators draw as for the first sample of epoch 0. Each call plans and allocates as
+ * dl_loader_create does: do not train with it. Errors: those of dl_loader_create and dl_loader_next;
+ * DL_ERR_OUT_OF_RANGE for the index. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_read(const dl_dataset* dataset, int64_t index,
                                                const dl_options* options, dl_batch** out, dl_error* error);
 
-DL_API void dl_dataset_destroy(dl_dataset* dataset); /* drops the caller's reference; NULL is fine */
+/* Releases the caller's reference. NULL is allowed. */
+DL_API void dl_dataset_destroy(dl_dataset* dataset);
 
 /* ---- Loaders ---------------------------------------------------------------------------------------------- */
 
-/* Plans memory, starts the workers and begins to load. Keeps its own reference to the dataset. options may be NULL.
- * Errors: DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD, DL_ERR_OUT_OF_RANGE (indices, weights, start),
- * DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY (of a device: says how much is needed and free), DL_ERR_THREAD, DL_ERR_EMPTY,
- * DL_ERR_UNSUPPORTED, DL_ERR_MISMATCH (parts of a mix whose samples do not fit one batch), and with device=cuda DL_ERR_NO_DEVICE, DL_ERR_DEVICE_LOST. A driver is
- * opened only for device=cuda and pin_memory. */
+/* Creates a loader: plans memory, starts the workers and begins to load. The loader keeps its own reference to the
+ * dataset. options may be NULL. A driver is opened only for device=cuda and pin_memory.
+ *
+ * Errors:
+ *   - DL_ERR_OUT_OF_RANGE: indices, weights or start.
+ *   - DL_ERR_NO_MEMORY: for memory of a device, the message states how much is needed and how much is free.
+ *   - DL_ERR_MISMATCH: parts of a mix whose samples do not fit one batch.
+ *   - DL_ERR_NO_DEVICE, DL_ERR_DEVICE_LOST: with device=cuda.
+ *   - DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD, DL_ERR_OVER_BUDGET, DL_ERR_THREAD,
+ *     DL_ERR_EMPTY, DL_ERR_UNSUPPORTED. */
 DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_options* options,
                                                 dl_loader** out, dl_error* error);
 
-/* The next batch, in order. timeout_ns: < 0 waits without limit, 0 polls. dl_batch_release returns the batch's slot.
- * DL_END_OF_EPOCH ends each epoch once; DL_END follows the last. With num_workers=0 the call does the work itself,
- * whatever the timeout; while another thread does the work, the call waits for that as for a worker. With workers a call
- * that would wait fills rows too, in pieces of at most about 50 us, but never calls the host's reader and never with
- * timeout 0. Threading: any thread; each call gets a different batch.
- * Errors: DL_ERR_BAD_SAMPLE (once per step, the position stays; the next call delivers the step's good samples),
- * DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_FORKED, and with device=cuda DL_ERR_DEVICE_LOST,
- * then on every call, even for batches loaded before, and DL_ERR_WRONG_STATE (dl_batch_wait says of CUDA graphs when).
- * DL_ERR_WRONG_STATE also in a reader, an operator or a storage that is called to fill a batch of this loader, where the call
- * would wait for what its own thread does.
- * A failure of the machine while a batch is filled is never a bad sample, whatever on_error says: DL_ERR_NO_MEMORY,
- * DL_ERR_TOO_MANY_FILES, or DL_ERR_IO (a device that fails every read, a call that is always interrupted), with os_error
- * and the file. The position stays, nothing is counted, and the next call fills the batch again, with the same bytes. A
- * failed device read is tried twice, and is a bad sample only if other samples can be read. */
+/* Returns the next batch, in order. A negative timeout_ns waits without limit, 0 polls. dl_batch_release returns
+ * the batch's slot. DL_END_OF_EPOCH ends each epoch once. DL_END follows the last one.
+ *
+ * With num_workers=0 the call does the work itself, whatever the timeout. If another thread is doing it, the call
+ * waits for that thread as for a worker. With workers, a call that waits also fills rows, in pieces of at most
+ * about 50 us. It does not do so with timeout 0, and it calls a reader of the host only if dl_reader.prompt is
+ * set.
+ *
+ * A failure of the machine while a batch is filled is never a bad sample, whatever on_error is. The call fails
+ * with DL_ERR_NO_MEMORY, DL_ERR_TOO_MANY_FILES, or DL_ERR_IO (a device that fails every read, a call that is
+ * always interrupted), with os_error and the file. The position stays and nothing is counted. The next call fills
+ * the batch again, with the same bytes. A failed device read is tried twice. It is a bad sample only if other
+ * samples can be read.
+ *
+ * Errors:
+ *   - DL_ERR_BAD_SAMPLE: once per step. The position stays, and the next call delivers the step's good samples.
+ *   - DL_ERR_WRONG_STATE: the caller is a reader, operator or storage that is filling a batch of this loader, and
+ *     would wait for its own thread. With device=cuda, see also dl_batch_wait on CUDA graphs.
+ *   - DL_ERR_DEVICE_LOST: with device=cuda. Then returned by every call, even for batches loaded before.
+ *   - DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_FORKED.
+ *
+ * Threading: any thread; each call gets a different batch. */
 DL_API DL_MUST_CHECK dl_status dl_loader_next(dl_loader* loader, int64_t timeout_ns, dl_batch** out,
                                               dl_error* error);
 
-/* num_workers=0: loads on the calling thread, for about budget_ns, so that a frame loop can spread a batch over several
- * frames. DL_OK: a batch, an end or an error is due, and dl_loader_next returns at once. DL_TIMEOUT: the budget is spent
- * and more is to be done. The budget is looked at after each run (a sample where images are decoded, else up to 256
- * samples or about 1 MiB): a call loads one run at least, and lasts one longer at most. With a budget of 0 or less, or
- * with workers, it loads nothing and only says whether something is due. With lease_overflow=wait dl_loader_next still
- * waits for a release where all leases are held.
- * DL_CANCELLED, DL_INTERRUPTED; errors: DL_ERR_FORKED, DL_ERR_DEVICE_LOST, DL_ERR_WRONG_STATE (as dl_loader_next). */
+/* With num_workers=0, loads on the calling thread for about budget_ns, so that a frame loop can spread a batch
+ * over several frames. DL_OK: a batch, an end or an error is due, and dl_loader_next returns immediately.
+ * DL_TIMEOUT: the budget is spent and work remains. The call also returns DL_CANCELLED and DL_INTERRUPTED.
+ *
+ * The budget is checked after each run (one sample if images are decoded, else up to 256 samples or about 1 MiB).
+ * A call loads at least one run, and exceeds the budget by at most one run. With a budget of 0 or less, or with
+ * workers, it loads nothing and only reports whether something is due. With lease_overflow=wait, dl_loader_next
+ * still waits for a release if all leases are held. Errors: DL_ERR_FORKED, DL_ERR_DEVICE_LOST, DL_ERR_WRONG_STATE
+ * (see dl_loader_next). */
 DL_API DL_MUST_CHECK dl_status dl_loader_work(dl_loader* loader, int64_t budget_ns, dl_error* error);
 
-/* A loop over one epoch, as the `for` loops of the bindings are: the rest of this epoch at its start or right after a seek
- * or load, else the next one from step 0. It ends the loop before it. *out is released by dl_epoch_release. Since 0.3.
- * DL_END after the last epoch; DL_CANCELLED. Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY; the loop before it then continues. */
+/* Starts a loop over one epoch, as the `for` loops of the bindings do. At the start of an epoch, or right after a
+ * seek or load, it covers the rest of that epoch. Otherwise it covers the next epoch from step 0. The previous
+ * loop ends. Pass *out to dl_epoch_release. Returns DL_END after the last epoch, or DL_CANCELLED. Errors:
+ * DL_ERR_FORKED, DL_ERR_NO_MEMORY. The previous loop then continues. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_loader_epoch(dl_loader* loader, dl_epoch** out, dl_error* error);
-/* A handle without an epoch, for a caller whose waits end alone: dl_epoch_next on it is dl_loader_next, also with DL_END, and
- * dl_epoch_interrupt ends no other caller's wait. It ends no loop, and nothing ends it but the end of the loader (DL_CANCELLED).
- * Cheap: one for each wait will do. *out is released by dl_epoch_release. Since 0.3. Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY. */
+/* Creates a handle without an epoch, for a caller whose waits must be interrupted separately. dl_epoch_next on it
+ * does what dl_loader_next does, including DL_END. dl_epoch_interrupt ends no other caller's wait. The handle ends
+ * no loop, and only the end of the loader ends it (DL_CANCELLED). It is cheap enough to create one for each wait.
+ * Pass *out to dl_epoch_release. Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_loader_stream(dl_loader* loader, dl_epoch** out, dl_error* error);
-/* As dl_loader_next, for one loop. Several threads may share it: each batch goes to one of them.
+/* Does what dl_loader_next does, for one loop. Several threads may share the loop: each batch goes to one of them.
  *
- * DL_END_OF_EPOCH when the epoch is over. The first one moves the position to (epoch + 1, 0); every other caller that waits
- * and every later call also gets it, and moves nothing, so that all threads see the end and none reaches into the next epoch.
- * DL_ERR_WRONG_STATE when the loop was ended before that, by a newer dl_loader_epoch or dl_loader_begin_epoch, a seek, a
- * loaded state or the end of the loader; callers that wait get it too, and no batch is lost.
- * dl_loader_next takes from the same stream and ends no loop: its batches are missing here, and an end that it returned is
- * the loop's end too. Other results and errors: as dl_loader_next, but never DL_END. Since 0.3. */
+ * DL_END_OF_EPOCH: the epoch is over. The first such result moves the position to (epoch + 1, 0). Every other
+ * caller that waits and every later call also gets it, and moves nothing. All threads therefore see the end, and
+ * none gets a batch of the next epoch.
+ *
+ * DL_ERR_WRONG_STATE: the loop was ended before that, by a newer dl_loader_epoch or dl_loader_begin_epoch, a seek,
+ * a loaded state or the end of the loader. Callers that wait get it too. No batch is lost.
+ *
+ * dl_loader_next reads from the same stream and ends no loop. Its batches are missing here, and an end that it
+ * returned also ends the loop. Other results and errors: as dl_loader_next, but never DL_END. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_epoch_next(dl_epoch* epoch, int64_t timeout_ns, dl_batch** out,
                                              dl_error* error);
-/* Every dl_epoch_next that waits on this handle returns DL_INTERRUPTED; if none waits, the next call does. So it is never
- * lost. Any thread, also in a signal handler; never blocks. NULL is fine. Since 0.3. */
+/* Ends every dl_epoch_next that waits on this handle, with DL_INTERRUPTED. If none waits, the next call returns
+ * it, so that no interrupt is lost. Never blocks. NULL is allowed. Threading: any thread, also in a signal
+ * handler. Since 0.3. */
 DL_API void dl_epoch_interrupt(dl_epoch* epoch);
-/* Frees the handle, also after its loader was destroyed; NULL is fine. Threading: once, when no other call on the handle is
- * in progress or follows. An epoch that is released in the middle stays the current one until another loop begins. Since
- * 0.3. */
+/* Frees the handle, also after its loader was destroyed. NULL is allowed. An epoch that is released in the middle
+ * stays the current one until another loop starts. Threading: once, when no other call on the handle is in
+ * progress or follows. Since 0.3. */
 DL_API void dl_epoch_release(dl_epoch* epoch);
 
-/* dl_loader_epoch without a handle, for one thread that calls dl_loader_next. DL_END after the last epoch. */
+/* Does what dl_loader_epoch does, without a handle, for one thread that calls dl_loader_next. Returns DL_END after
+ * the last epoch. */
 DL_API DL_MUST_CHECK dl_status dl_loader_begin_epoch(dl_loader* loader, dl_error* error);
 
-/* Position: (epoch, step), 0 <= step <= steps. (e, steps): DL_END_OF_EPOCH of epoch e is still due; (e + 1, 0): it was
- * delivered. Counts what dl_loader_next delivered, not what was loaded ahead. */
+/* Returns the position (epoch, step), 0 <= step <= steps. At (e, steps), DL_END_OF_EPOCH of epoch e is still due.
+ * At (e + 1, 0), it was delivered. The position counts what dl_loader_next delivered, not what was loaded
+ * ahead. */
 DL_API DL_MUST_CHECK dl_status dl_loader_position(const dl_loader* loader, int64_t* epoch, int64_t* step,
                                                   dl_error* error);
-/* O(1) (a Fisher-Yates or weighted order builds its table first). Clears a cancel. Leased batches stay valid. */
+/* Moves to a position, in O(1) (a Fisher-Yates or weighted order builds its table first). Clears dl_loader_cancel
+ * and dl_loader_interrupt. Leased batches stay valid. Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_FORKED. */
 DL_API DL_MUST_CHECK dl_status dl_loader_seek(dl_loader* loader, int64_t epoch, int64_t step,
                                               dl_error* error);
-DL_API int64_t
-dl_loader_steps(const dl_loader* loader); /* batches in an epoch, the same on every rank; -1 unknown */
+/* The number of batches in an epoch, the same on every rank; -1: unknown. */
+DL_API int64_t dl_loader_steps(const dl_loader* loader);
 
-/* Replaces the order (sample_indices) from the next epoch that has not begun; lifetime as in dl_options_set_indices. The
- * length must be that of the first. Only for loaders created with sample_indices. The replaced order is kept until the
- * next such call, so that a state saved under it can be loaded; to load an older one, set its order again first. */
+/* Replaces the order (sample_indices), from the next epoch that has not begun. Only for loaders created with
+ * sample_indices, and with the same count. Lifetime: see dl_options_set_indices. The replaced order is kept until
+ * the next such call, so that a state saved under it can be loaded. To load an older state, set its order again
+ * first. */
 DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const int64_t* indices, int64_t count,
                                                      void (*release)(void* context), void* context,
                                                      dl_error* error);
 
-/* The position and the identity of the job, as text of any length. It identifies the data by what a copy on another machine
- * has too: base names and sizes of the files in order, and a checksum of the first and last 64 KiB of each (at most 64 files).
- * A device that cannot read them fails the call; the loader stays usable. *bytes: in, the room in text; out, the bytes of the
- * text with its NUL. text may be NULL to ask for that length; a later call may need more or less, when the position has
- * moved. DL_ERR_INVALID_ARGUMENT when the room is too small: *bytes then says what is needed, and nothing is written. */
+/* Saves the position and the identity of the job, as text of any length. The data is identified by what a copy on
+ * another machine also has. These are the base names and sizes of the files in order, and a checksum of the first
+ * and last 64 KiB of each (at most 64 files). If a device cannot read them, the call fails and the loader stays
+ * usable.
+ *
+ * *bytes is the room in text on input, and the bytes of the text with its NUL on output. If text is NULL, only
+ * *bytes is set. A later call may need more or less, because the position moves. If the room is too small, the
+ * call fails with DL_ERR_INVALID_ARGUMENT: *bytes is the room needed, and nothing is written. */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_save(const dl_loader* loader, char* text, size_t* bytes,
                                                     dl_error* error);
-/* Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the saving job; rank
- * and world_size too, with an equal global batch. With tune=on it begins with the workers and the depth that the saving
- * job had found. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED names the first line that differs, with both values. */
+/* Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the saving job.
+ * rank and world_size may differ too, if the global batch is equal. With tune=on the loader starts with the
+ * workers and the depth that the saving job had found. Errors: DL_ERR_BAD_STATE, DL_ERR_STATE_REFUSED (the message
+ * names the first line that differs, with both values). */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_load(dl_loader* loader, const char* text, dl_error* error);
 
-/* Ends every current and later wait with DL_CANCELLED, until a seek or load. Any thread; never blocks. */
+/* Ends every current and later wait with DL_CANCELLED, until a seek or load. Never blocks. Threading: any
+ * thread. */
 DL_API void dl_loader_cancel(dl_loader* loader);
-/* Every dl_loader_next, dl_epoch_next and dl_loader_work that waits returns DL_INTERRUPTED; if none waits, the next of these
- * calls does. So it is never lost, but for a seek or load, which clears it. Any thread, also in a signal handler; never
- * blocks. */
+/* Ends every dl_loader_next, dl_epoch_next and dl_loader_work that waits, with DL_INTERRUPTED. If none waits, the
+ * next of these calls returns it. Only a seek or load clears an interrupt before that. Never blocks. Threading:
+ * any thread, also in a signal handler. */
 DL_API void dl_loader_interrupt(dl_loader* loader);
 
-/* A handle for the host's event loop, signalled while next would not wait. On Linux a descriptor that poll, select and epoll
- * report as readable; on Windows a HANDLE that WaitForMultipleObjects takes; elsewhere DL_ERR_UNSUPPORTED. Of what kind it
- * is beyond that may change: only wait on it, never read, write, reset or close it. With num_workers=0 signalled, except
- * where lease_overflow=wait has next wait for a release.
- * Made on the first call (DL_ERR_TOO_MANY_FILES, DL_ERR_NO_MEMORY); lives as long as the loader. */
+/* A handle for the host's event loop. It is signalled while dl_loader_next would not wait. On Linux it is a
+ * descriptor that poll, select and epoll report as readable. On Windows it is a HANDLE for WaitForMultipleObjects.
+ * Rely on nothing else: only wait on it, never read, write, reset or close it. With num_workers=0 it is signalled,
+ * except while lease_overflow=wait makes dl_loader_next wait for a release. The first call creates it. It lives as
+ * long as the loader. Errors: DL_ERR_TOO_MANY_FILES, DL_ERR_NO_MEMORY, DL_ERR_UNSUPPORTED (other systems). */
 DL_API DL_MUST_CHECK dl_status dl_loader_wait_handle(dl_loader* loader, intptr_t* out, dl_error* error);
 
-/* The output schema after transforms. */
+/* Returns the schema of the batches, after transforms. */
 DL_API const dl_view* dl_loader_fields(const dl_loader* loader, int32_t* count);
 
-/* Counters since create. delivered + skipped + dropped = the rank's slots of the epochs so far. */
+/* Counters since the loader was created. delivered + skipped + dropped = the rank's slots of the epochs so far. */
 typedef struct dl_stats {
   uint32_t struct_size;
   int32_t num_workers;       /* in use; 0: the caller's thread */
   int64_t batches;           /* delivered */
   int64_t samples;           /* delivered, without pads */
   int64_t bytes;             /* delivered */
-  int64_t skipped;           /* bad samples left out */
-  int64_t dropped;           /* slots left out by last_batch=drop */
+  int64_t skipped;           /* bad samples that were skipped */
+  int64_t dropped;           /* slots dropped by last_batch=drop */
   int64_t padded;            /* rows added by last_batch=pad */
   int64_t replaced;          /* rows filled with a replacement sample */
   int64_t bad;               /* distinct bad samples seen */
-  int64_t wait_ns;           /* consumers waited in next; 0 with num_workers=0 */
-  int64_t waits;             /* calls of next that had to wait */
+  int64_t wait_ns;           /* consumers waited in dl_loader_next; 0 with num_workers=0 */
+  int64_t waits;             /* calls of dl_loader_next that had to wait */
   int64_t worker_cpu_ns;     /* CPU time of worker threads; 0 with num_workers=0 */
-  int64_t arena_bytes;       /* the slots; for rows without a fixed size, what was touched so far */
-  int64_t held_bytes;        /* all host memory the loader holds now */
+  int64_t arena_bytes;       /* the slots; for rows without a fixed size, the part touched so far */
+  int64_t held_bytes;        /* all host memory that the loader holds now */
   int64_t budget_bytes;      /* the limit in force */
   int64_t leases_held;       /* batches held by consumers now */
-  int64_t lease_copies;      /* batches delivered as a fresh allocation, beyond the slots for leases */
-  int64_t ready_batches;     /* loaded and not yet delivered */
-  int64_t pinned_bytes;      /* page-locked; 0 where that was refused (logged once) */
-  int64_t threads_abandoned; /* workers abandoned in a read of the host's that did not return */
-  int64_t device_bytes;      /* device memory the loader holds now */
+  int64_t lease_copies;      /* batches delivered as a new allocation, beyond the slots for leases */
+  int64_t ready_batches;     /* loaded, not yet delivered */
+  int64_t pinned_bytes;      /* page-locked; 0 if that was refused (logged once) */
+  int64_t threads_abandoned; /* workers abandoned in a read of the host that did not return */
+  int64_t device_bytes;      /* device memory that the loader holds now */
   int64_t copied_bytes;      /* copied over the bus to the device */
   int64_t warned;            /* images delivered although the decoder warned of damage (on_warning=accept) */
-  int64_t cache_read;        /* samples that were found in the cache (option cache) */
-  int64_t cache_made;        /* samples that were not, and were read and made; 0 without a cache */
+  int64_t cache_read;        /* samples found in the cache (option cache). Since 0.3. */
+  int64_t cache_made;        /* samples read and processed instead; 0 without a cache. Since 0.3. */
 } dl_stats;
 /* Fills *out. */
 DL_API DL_MUST_CHECK dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* error);
@@ -842,31 +937,34 @@ typedef struct dl_bad_sample {
   dl_status code;
   int64_t source;
   int64_t index;
-  int64_t epoch; /* where it was first found */
+  int64_t epoch; /* where it was found first */
   int64_t step;
   int64_t slot;
-  int64_t replacement; /* the replacement sample, or -1: skipped */
-  char message[256];   /* where the sample is stored (file, member or record), then what is wrong with it */
+  int64_t replacement; /* the replacement sample; -1: skipped */
+  char message[256];   /* where the sample is stored (file, member or record), then what is wrong */
 } dl_bad_sample;
-DL_API int64_t dl_loader_bad_sample_count(const dl_loader* loader); /* found so far */
-/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such bad sample. */
+/* The number of bad samples found so far. */
+DL_API int64_t dl_loader_bad_sample_count(const dl_loader* loader);
+/* Fills *out with bad sample `index`. Errors: DL_ERR_INVALID_ARGUMENT (no such bad sample). */
 DL_API DL_MUST_CHECK dl_status dl_loader_bad_sample_at(const dl_loader* loader, int64_t index,
                                                        dl_bad_sample* out, dl_error* error);
 
-/* Cancels, joins the workers and frees; NULL is fine. Batches still leased stay valid until they are released. A worker
- * inside a read of the host's (dl_reader, dl_storage) sees request->cancelled and is given one second, then abandoned together
- * with what it uses, and this is logged. With a device, waits for the copies in flight and for the work queued on released
- * batches.
- * Threading: once, when no other call on the loader or on one of its loops is in progress; no call on the loader follows.
- * Its loops have ended: dl_epoch_next returns DL_ERR_WRONG_STATE, and they are released as ever. */
+/* Cancels, joins the workers and frees the loader. NULL is allowed. Leased batches stay valid until they are
+ * released. A worker inside a read of the host (dl_reader, dl_storage) sees request->cancelled and has one second
+ * to return. After that it is abandoned together with what it uses, and this is logged. With a device, the call
+ * waits for the copies in flight and for the work queued on released batches. Its loops end: dl_epoch_next returns
+ * DL_ERR_WRONG_STATE, and they are released as usual.
+ *
+ * Threading: once, when no other call on the loader or on one of its loops is in progress. No call on the loader
+ * may follow. */
 DL_API void dl_loader_destroy(dl_loader* loader);
 
 /* ---- Batches ---------------------------------------------------------------------------------------------- */
 
-/* All fields, in the order of dl_loader_fields. */
+/* Returns all fields, in the order of dl_loader_fields. */
 DL_API const dl_view* dl_batch_views(const dl_batch* batch, int32_t* count);
 
-/* What a batch is: its place in the job, and where its rows come from. The arrays live as long as the batch. */
+/* A batch's place in the job, and where its rows come from. The arrays live as long as the batch. */
 typedef struct dl_batch_info {
   uint32_t struct_size;
   uint32_t reserved;
@@ -874,55 +972,65 @@ typedef struct dl_batch_info {
   int64_t step;
   int64_t samples;               /* rows, pads included */
   int64_t valid;                 /* rows that are not pads */
-  const int64_t* sample_sources; /* [samples]: which dataset of a mix; 0 */
+  const int64_t* sample_sources; /* [samples]: which dataset of a mix; else 0 */
   const int64_t* sample_indices; /* [samples]: index in it; for replaced samples, of the replacement */
 } dl_batch_info;
 /* Fills *out. */
 DL_API DL_MUST_CHECK dl_status dl_batch_get_info(const dl_batch* batch, dl_batch_info* out, dl_error* error);
 
-/* dl_batch_retain adds a reference, dl_batch_release drops one: any thread; NULL is fine. The last release returns the
- * slot. */
+/* dl_batch_retain adds a reference, dl_batch_release drops one. The last release returns the slot. NULL is
+ * allowed. Threading: any thread. */
 DL_API void dl_batch_retain(dl_batch* batch);
 DL_API void dl_batch_release(dl_batch* batch);
 
 /* Batches in device memory (device=cuda:N) are delivered while their copies are still in flight. A `stream` is a
- * CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy stream, whatever the program was
- * compiled for; cudaStreamPerThread is that of the thread that calls, and a batch that waited in it may be released by any
- * thread: the legacy stream, which comes after the streams of all threads, then stands for it. Neither call waits on the host.
+ * CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy stream, however the program
+ * was compiled. cudaStreamPerThread is the stream of the calling thread. A batch that waited in it may be released
+ * by any thread: the legacy stream, which comes after the streams of all threads, then represents it. Neither call
+ * waits on the host.
  *
- * dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the first use in each
- *   stream that reads the batch. It always records the stream, which must live until the batch is released; with
- *   device_sync=host batches are complete already, and that is all it does.
- * dl_batch_release_on: dl_batch_release, but the memory is written again only after the work now in `stream` is done.
- * dl_batch_release: the same for every stream that waited for the batch and was not released since.
+ *   - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the first
+ *     use in each stream that reads the batch. It always records the stream, which must live until the batch is
+ *     released. With device_sync=host batches are complete already, and the call does nothing else.
+ *   - dl_batch_release_on: as dl_batch_release, but the memory is written again only after the work now in
+ *     `stream` is done.
+ *   - dl_batch_release: the same for every stream that waited for the batch and was not released since.
  *
- * A stream that reads a batch without having waited for it must be finished, or be passed to dl_batch_release_on, before
- * the batch is released.
+ * A stream that reads a batch without having waited for it must be finished before the batch is released, or be
+ * passed to dl_batch_release_on.
  *
- * CUDA graphs: every call may be made while a graph is captured, on any thread, and breaks no capture. dl_batch_wait refuses
- * a stream that is being captured (DL_ERR_WRONG_STATE), since a batch's memory holds another batch when the graph runs: wait
- * before the capture begins, and copy the batch into memory of your own that the graph reads. A batch that is released while
- * a stream that used it is being captured is ordered behind that stream when the capture is over: the stream must live until
- * then, and if no other memory is left dl_loader_next returns DL_ERR_WRONG_STATE after a second.
+ * CUDA graphs. Every call may be made while a graph is captured, on any thread, and invalidates no capture. The
+ * exception is dl_batch_wait: it refuses a stream that is being captured (DL_ERR_WRONG_STATE), because the memory
+ * holds another batch when the graph runs. Wait before the capture begins, and copy the batch into memory of your
+ * own that the graph reads. If a batch is released while a stream that used it is being captured, the release is
+ * ordered after that stream, once the capture is over. The stream must live until then. If no other memory is free
+ * meanwhile, dl_loader_next returns DL_ERR_WRONG_STATE after a second.
  *
- * fork(): a child must not touch the memory of batches or slots. Where they are page-locked (device=cuda, pin_memory) and the
- * kernel is older than 5.9, whose fork() may give the parent other pages than the device reads, do not fork while a loader
- * lives: start processes by posix_spawn or before the loader.
+ * fork(). A child must not access the memory of batches or slots. On kernels older than 5.9, fork() may give the
+ * parent other pages than the device reads, if they are page-locked (device=cuda, pin_memory). On such kernels, do
+ * not fork while a loader exists: start processes with posix_spawn, or before the loader.
  *
- * On the cpu device there is nothing to wait for, and dl_batch_release_on is dl_batch_release.
- * Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device, or one that was destroyed: before the memory is written again
- * the host then waits for the whole device), DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
- * dl_batch_release_on drops the reference whatever it returns.
+ * On the cpu device there is nothing to wait for, and dl_batch_release_on does what dl_batch_release does.
+ * dl_batch_release_on always drops the reference, also if it fails.
+ *
+ * Errors:
+ *   - DL_ERR_INVALID_ARGUMENT: a stream of another device, or one that was destroyed. The host then waits for the
+ *     whole device before the memory is written again.
+ *   - DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
+ *
  * Threading: any thread; the thread's current CUDA context is preserved. */
 DL_API DL_MUST_CHECK dl_status dl_batch_wait(dl_batch* batch, void* stream, dl_error* error);
 DL_API DL_MUST_CHECK dl_status dl_batch_release_on(dl_batch* batch, void* stream, dl_error* error);
 
-/* A field as a DLPack tensor, which holds the batch until its deleter is called (any thread, also after the loader is
- * destroyed). dl_batch_dlpack_versioned (1.x): flagged read-only where the view is. dl_batch_dlpack: such tensors have no
- * such flag, and read-only fields are refused with DL_ERR_UNSUPPORTED. Ragged: the packed data. In device memory these
- * calls do not wait: use dl_batch_wait for each stream; the deleter is a dl_batch_release. Where no stream has waited, as with
- * DLPack's stream=-1, the memory is written again only after the work that CUDA's legacy stream, and with it each blocking
- * stream, has when the batch is released. */
+/* Return a field as a DLPack tensor. The tensor holds the batch until its deleter is called, on any thread, also
+ * after the loader is destroyed. dl_batch_dlpack_versioned (DLPack 1.x) flags the tensor read-only if the view is.
+ * The tensors of dl_batch_dlpack have no such flag, so read-only fields fail with DL_ERR_UNSUPPORTED. For a ragged
+ * field, the tensor is the packed data.
+ *
+ * These calls do not wait for device memory: use dl_batch_wait for each stream. The deleter does what
+ * dl_batch_release does. If no stream has waited, as with DLPack's stream=-1, CUDA's legacy stream represents the
+ * reader, and with it each blocking stream. The memory is written again only after the work that is in them when
+ * the batch is released. */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 DL_API DL_MUST_CHECK dl_status dl_batch_dlpack(dl_batch* batch, int32_t field, struct DLManagedTensor** out,
@@ -931,69 +1039,78 @@ DL_API DL_MUST_CHECK dl_status dl_batch_dlpack_versioned(dl_batch* batch, int32_
                                                          struct DLManagedTensorVersioned** out,
                                                          dl_error* error);
 
-/* dl_batch_arrow: the batch as a record batch of Arrow's C data interface, which is a struct array of the rows that are not pads,
- * with a child for each field of dl_batch_views, without nulls. Dense: the type of its values, inside a fixed_size_list for each dim after the
- * first; ragged: large_list of that; ragged u8 of one dim: large_binary. The array shares the batch's memory and holds the
- * batch until it is released (any thread, also after the loader is destroyed), as its children do where they were moved
- * out. Copied are bool, which Arrow stores as bits, and fields whose rows do not lie one after another (flag
- * DL_VIEW_OVERLAPPING, several fields of one record). The schema holds nothing. What *schema and *array hold before is not
- * looked at; after an error it is still there.
- * Errors: DL_ERR_UNSUPPORTED: bf16 and complex numbers, a dim above 2^31 - 1, a batch in device memory. */
+/* Returns the batch as a record batch of Arrow's C data interface: a struct array of the rows that are not pads,
+ * without nulls. It has a child for each field of dl_batch_views:
+ *
+ *   - dense: the type of the values, inside a fixed_size_list for each dim after the first
+ *   - ragged: large_list of that
+ *   - ragged u8 of one dim: large_binary
+ *
+ * The array shares the batch's memory, and holds the batch until it is released (any thread, also after the loader
+ * is destroyed). So does each child that was moved out. Two kinds of fields are copied: bool, which Arrow stores
+ * as bits, and fields whose rows are not stored one after another (DL_VIEW_OVERLAPPING, several fields of one
+ * record). The schema holds nothing. The previous contents of *schema and *array are ignored; after an error they
+ * are unchanged. Errors: DL_ERR_UNSUPPORTED (bf16 and complex numbers, a dim above 2^31 - 1, a batch in device
+ * memory). Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_batch_arrow(dl_batch* batch, struct ArrowSchema* schema,
                                               struct ArrowArray* array, dl_error* error);
 
 /* ---- Unstable --------------------------------------------------------------------------------------------- */
-/* Calls that may still change, or go, in a minor release; they have a version node of their own (DATALINE_UNSTABLE), so
- * that a program that uses one and meets a library without it is refused by the dynamic linker, and does not crash.
- * Define DL_STABLE_ONLY before the include to leave them out. */
+/* Calls that may change or be removed in a minor release. They have their own version node (DATALINE_UNSTABLE): if
+ * the library lacks a call that a program uses, the dynamic linker refuses the program, and it does not crash.
+ * Define DL_STABLE_ONLY before the include to leave these calls out. */
 #ifndef DL_STABLE_ONLY
-#define DL_UNSTABLE /* marks them */
+#define DL_UNSTABLE /* marks these calls */
 
-/* Opening without waiting, for hosts that must not block and want to show how far it is. dl_dataset_open_async begins
- * what dl_dataset_open does, on a thread of the library, and returns. The options are copied; their log and allocator are
- * called from that thread. Errors: DL_ERR_THREAD (the thread could not be started); whatever is wrong with the URI or the
- * data, dl_opening_wait says. */
 typedef struct dl_opening dl_opening; /* a dataset that is being opened */
+/* Starts to open a dataset on a thread of the library, as dl_dataset_open does, and returns. Use it if the host
+ * must not block, or wants to show progress. The options are copied. Their log and allocator are called from that
+ * thread. Errors: DL_ERR_THREAD (the thread could not be started). dl_opening_wait reports what is wrong with the
+ * URI or the data. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_open_async(const char* uri, const dl_options* options,
                                                                  dl_opening** out, dl_error* error);
-/* timeout_ns: < 0 waits without limit, 0 polls. DL_TIMEOUT: it is not open yet. DL_OK: *out is the dataset, for the caller
- * to destroy; it is handed out once, and needs the opening no more. After that: DL_ERR_WRONG_STATE. DL_CANCELLED, and the
- * errors of dl_dataset_open: on every call. DL_ERR_FORKED in a forked child. Threading: any thread; of several that wait
- * one gets the dataset. */
+/* Waits for an opening. A negative timeout_ns waits without limit, 0 polls. DL_OK: *out is the dataset, which the
+ * caller destroys. It is returned once, and does not need the opening any more. DL_TIMEOUT: it is not open yet.
+ * DL_CANCELLED and the errors of dl_dataset_open are returned by every call. Errors: DL_ERR_WRONG_STATE (the
+ * dataset was returned before), DL_ERR_FORKED (in a forked child), those of dl_dataset_open. Threading: any
+ * thread. If several wait, one gets the dataset. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_wait(dl_opening* opening, int64_t timeout_ns,
                                                            dl_dataset** out, dl_error* error);
-/* A handle that is readable once dl_opening_wait would not wait: an eventfd on Linux (poll it, never read or close it).
- * Made on the first call; lives as long as the opening. Errors: DL_ERR_TOO_MANY_FILES, DL_ERR_UNSUPPORTED, DL_ERR_FORKED. */
+/* A handle that is readable once dl_opening_wait would not wait: an eventfd on Linux. Poll it; never read or close
+ * it. The first call creates it. It lives as long as the opening. Errors: DL_ERR_TOO_MANY_FILES,
+ * DL_ERR_UNSUPPORTED, DL_ERR_FORKED. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_wait_handle(dl_opening* opening, intptr_t* out,
                                                                   dl_error* error);
-/* How far an opening is. All numbers only grow; totals grow too, as more becomes known (files are listed before the first
- * is opened), and are never less than what is done of them. The log's DL_LOG_PROGRESS lines are made of the same numbers. */
+/* Progress of an opening. All numbers only grow. Totals grow as more becomes known, since files are listed before
+ * the first is opened. A total is never less than the part that is done. The DL_LOG_PROGRESS lines of the log
+ * contain the same numbers. */
 typedef struct dl_progress {
   uint32_t struct_size;
-  int32_t done;        /* dl_opening_wait would not wait */
+  int32_t done;        /* 1: dl_opening_wait would not wait */
   int64_t files;       /* opened */
-  int64_t total_files; /* that the URI stands for; 0: not known yet */
-  int64_t bytes;       /* read into memory (io=memory, .gz: as stored, then inflated) or searched */
-  int64_t total_bytes; /* of those files that were begun; 0: only headers are read */
+  int64_t total_files; /* files of the URI; 0: not known yet */
+  int64_t bytes;       /* read into memory (io=memory, .gz: as stored, then decompressed) or searched */
+  int64_t total_bytes; /* of the files that were started; 0: only headers are read */
   int64_t entries;     /* found in folders, label files and tars */
 } dl_progress;
-/* Fills *out. Threading: any thread; never blocks. */
+/* Fills *out. Never blocks. Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_progress(const dl_opening* opening, dl_progress* out,
                                                                dl_error* error);
-/* Ends it soon, with DL_CANCELLED, unless it is done by then. The cancel token of the options does so too; this cancels no
- * token. Any thread; never blocks; NULL is fine. */
+/* Ends the opening soon, with DL_CANCELLED, unless it is done by then. The cancel token of the options does so
+ * too, but this call cancels no token. Never blocks. NULL is allowed. Threading: any thread. */
 DL_API DL_UNSTABLE void dl_opening_cancel(dl_opening* opening);
-/* Cancels, waits for the thread (which looks at it between files, pieces of 8 MiB, members of a .gz and 1024 entries) and
- * frees, also the dataset if nobody took it; NULL is fine. In a forked child it only frees. Not from a callback. */
+/* Cancels the opening, waits for its thread and frees it, with the dataset if that was not returned. The thread
+ * notices a cancel between files, pieces of 8 MiB, members of a .gz file and 1024 entries. NULL is allowed. In a
+ * forked child it only frees. Do not call it from a callback. */
 DL_API DL_UNSTABLE void dl_opening_destroy(dl_opening* opening);
 
-/* Which files of this machine the dataset is read from, as text of lines "key: value": compare it to decide whether something
- * that was made of the dataset earlier may be reused. Two texts are equal while the structure (formats, fields, keys, order of
- * parts) and, of each file, canonical path, size, times of modification and of status change, and inode are; a remount changes
- * nothing. Paths are in it as digests. An object of a storage has its fingerprint instead. Looks at every file of a folder.
- * *bytes and text: as in dl_loader_state_save.
- * Errors: DL_ERR_UNSUPPORTED for data in memory, a reader without files and fingerprint, and objects without one: nobody can
- * tell when these change. Threading: any thread. Since 0.3. */
+/* Describes which files of this machine the dataset is read from, as lines of text "key: value". Compare the text
+ * to decide whether something made from the dataset earlier may be reused. Two texts are equal if the structure is
+ * equal: formats, fields, keys, order of parts. For each file, the canonical path, size, inode, and times of
+ * modification and of status change must also be equal. A remount changes nothing. Paths appear as digests. An
+ * object of a storage has its fingerprint instead. In a folder, every file is examined. *bytes and text: see
+ * dl_loader_state_save. Errors: DL_ERR_UNSUPPORTED (data in memory, a reader without files and fingerprint,
+ * objects without a fingerprint: changes cannot be detected). Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_identity(const dl_dataset* dataset, char* text,
                                                                size_t* bytes, dl_error* error);
 
@@ -1001,149 +1118,173 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_identity(const dl_dataset*
 #define DL_IMAGE_JPEG 1
 #define DL_IMAGE_PNG 2
 #define DL_IMAGE_WEBP 3
-#define DL_IMAGE_PNM 4 /* PGM, PPM, PAM; since 0.2 */
+#define DL_IMAGE_PNM 4 /* PGM, PPM, PAM. Since 0.3 */
 /* The header of an encoded image. */
 typedef struct dl_image_info {
   uint32_t struct_size;
   int32_t format; /* DL_IMAGE_* */
-  int64_t width;  /* pixels, as stored: before any Exif orientation */
+  int64_t width;  /* pixels, as stored, before any Exif orientation */
   int64_t height;
-  int32_t channels;    /* as stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK) */
+  int32_t channels;    /* as stored: 1 (grey or palette), 2 (grey and alpha), 3, 4 (RGBA or CMYK) */
   int32_t bits;        /* per channel */
-  int32_t orientation; /* Exif, 1 to 8; 1 when absent */
-  int32_t progressive; /* or interlaced */
-  int64_t bytes;       /* encoded */
+  int32_t orientation; /* Exif, 1 to 8; 1 if absent */
+  int32_t progressive; /* 1: progressive or interlaced */
+  int64_t bytes;       /* encoded size */
 } dl_image_info;
-/* Reads the header of an encoded image (a ragged u8 field) without decoding it. field NULL: `image`, or the only field of
- * that kind. Errors: DL_ERR_NO_SUCH_FIELD, DL_ERR_UNSUPPORTED (a field of another kind), DL_ERR_OUT_OF_RANGE,
- * DL_ERR_CORRUPT (not an image, or an inconsistent header), DL_ERR_TRUNCATED, and the errors of reading the sample; the
- * error's sample_index is `index`. For a dataset from a reader this calls `read`. Threading: any thread. */
+/* Reads the header of an encoded image (a ragged u8 field) without decoding it. If field is NULL, it is `image`,
+ * or the only field of that kind. For a dataset from a reader, this calls `read`. On error, dl_error.sample_index
+ * is `index`.
+ *
+ * Errors:
+ *   - DL_ERR_UNSUPPORTED: a field of another kind.
+ *   - DL_ERR_CORRUPT: not an image, or an inconsistent header.
+ *   - DL_ERR_NO_SUCH_FIELD, DL_ERR_OUT_OF_RANGE, DL_ERR_TRUNCATED, and the errors of reading the sample.
+ *
+ * Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_image_info(const dl_dataset* dataset, const char* field,
                                                                  int64_t index, dl_image_info* out,
                                                                  dl_error* error);
 
-/* How to recover pixels: the value delivered in a channel of field `field` (index in dl_loader_fields) is
- * pixel * scale + offset, where pixel is the stored u8 or u16. Where all channels are alike, any channel will do.
- * Errors: DL_ERR_INVALID_ARGUMENT (no such field or channel), DL_ERR_UNSUPPORTED (the values do not map back to pixels).
+/* Returns how to recover pixels: the value delivered in a channel of field `field` (index in dl_loader_fields) is
+ * `pixel * scale + offset`. `pixel` is the stored u8 or u16. If all channels are alike, pass any channel. Errors:
+ * DL_ERR_INVALID_ARGUMENT (no such field or channel), DL_ERR_UNSUPPORTED (the values do not map back to pixels).
  * Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_pixel_scale(const dl_loader* loader, int32_t field,
                                                                  int64_t channel, double* scale,
                                                                  double* offset, dl_error* error);
 
-/* Where each stage of a sample runs, in order, field by field: on the host, as a copy over the bus, on the device. The
- * bytes of all copies add up to the bus traffic of a sample. */
+/* One stage of a sample: on the host, a copy over the bus, or on the device. Stages are listed in order, field by
+ * field. The bytes of all copies add up to the bus traffic of a sample. */
 typedef struct dl_plan_stage {
   uint32_t struct_size;
   int32_t device_type; /* DL_DEVICE_CPU or DL_DEVICE_CUDA; for a copy, the destination */
   const char* field;   /* borrowed from the loader, like `text` */
-  const char*
-      text; /* "gather", "copy", operators as written ("normalize(mnist), chw"), or "with F": the field is
-                           part of the bytes of field F */
-  int64_t bytes_in; /* per sample; -1 when varying */
+  /* "gather", "copy", operators as written ("normalize(mnist), chw"), or "with F": the field is part of the bytes
+   * of field F */
+  const char* text;
+  int64_t bytes_in; /* per sample; -1 if varying */
   int64_t bytes_out;
 } dl_plan_stage;
-DL_API DL_UNSTABLE int32_t dl_loader_plan_count(const dl_loader* loader); /* stages */
-/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such stage. Threading: any thread. */
+/* The number of stages. */
+DL_API DL_UNSTABLE int32_t dl_loader_plan_count(const dl_loader* loader);
+/* Fills *out with stage `index`. Errors: DL_ERR_INVALID_ARGUMENT (no such stage). Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* loader, int32_t index,
                                                              dl_plan_stage* out, dl_error* error);
 
 /* ---- Measurements ----------------------------------------------------------------------------------------- */
-/* Where the time goes. The counters of dl_stats are always there; with stats=full, or once a trace has begun, each worker's time
- * too, by stage and by what it waits for, and the consumer's calls of dl_loader_next. The cost is at most 1 %, or 0.1 us a
- * batch: of runs that take microseconds one in several is measured and stands for the others. */
+/* Where the time goes. The counters of dl_stats are always available. With stats=full, or once a trace has begun,
+ * the loader also measures each worker's time, by stage and by reason for waiting, and the consumer's calls of
+ * dl_loader_next. This costs at most 1 %, or 0.1 us per batch: among runs that take microseconds, one in several
+ * is measured and represents the others. */
 
-typedef struct dl_metrics dl_metrics; /* what a loader measures; outlives it */
-/* What a loader measures, as a table. It stays valid when the loader is destroyed, and tells its last numbers then. *out ends with
- * dl_metrics_destroy (NULL is fine). In a forked child its calls return DL_ERR_FORKED.
- * Threading: any thread; any number of threads may read one dl_metrics, also while its loader is destroyed. */
+typedef struct dl_metrics dl_metrics; /* what a loader measures; outlives the loader */
+/* Returns what a loader measures, as a table. The table stays valid when the loader is destroyed, and then reports
+ * its last numbers. Destroy it with dl_metrics_destroy (NULL is allowed). In a forked child its calls return
+ * DL_ERR_FORKED. Threading: any thread. Any number of threads may read one dl_metrics, also while its loader is
+ * destroyed. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_metrics(const dl_loader* loader, dl_metrics** out,
                                                              dl_error* error);
 DL_API DL_UNSTABLE void dl_metrics_destroy(dl_metrics* metrics);
 
 #define DL_METRIC_COUNTER 1     /* only grows */
-#define DL_METRIC_GAUGE 2       /* now */
-#define DL_METRIC_DURATION 3    /* how often, how long */
-#define DL_THREAD_ALL (-1)      /* of dl_metric.thread: all together */
-#define DL_THREAD_CONSUMER (-2) /* whoever calls dl_loader_next */
+#define DL_METRIC_GAUGE 2       /* current value */
+#define DL_METRIC_DURATION 3    /* how often, and how long */
+#define DL_THREAD_ALL (-1)      /* dl_metric.thread: all threads together */
+#define DL_THREAD_CONSUMER (-2) /* dl_metric.thread: the threads that call dl_loader_next */
 
-/* A row of the table. Names, by kind:
- *   counters and gauges   the members of dl_stats
- *   next, between         calls of dl_loader_next that delivered a batch; the time from one to the next
- *   work                  a thread fills batches; `part` is the stage: "order", "read" (finding records, waiting for storage), per field
- *                         "image: decode" and its other operators or "label: copy", "pack", "copy to device"
- *   wait                  a worker waits; `part` is why: "no room" (prefetch_depth batches are ready, the consumer is slower), "no work"
- *                         (others load what is left), "parked" (there is no CPU for it), "device" (all slots are still read by it)
- *   off_cpu               of work, without a CPU: "no CPU" (others had them all), "storage" (and what else blocks); 0 where the system
- *                         does not tell
- *   device                the device works for a batch, by its own clock: "copy", "kernels"; known when the slot is used again */
+/* One row of the table. Counters and gauges have the names of the members of dl_stats. The durations are:
+ *
+ *   `next`     calls of dl_loader_next that delivered a batch
+ *   `between`  the time from one such call to the next
+ *   `work`     a thread fills batches. `part` is the stage: "order", "read" (finding records, waiting for
+ *              storage), "pack", "copy to device". Each field has its operators ("image: decode" and others) or a
+ *              copy ("label: copy").
+ *   `wait`     a worker waits. `part` is the reason: "no room" (prefetch_depth batches are ready, the consumer is
+ *              slower), "no work" (other threads load the rest), "parked" (it has no CPU), "device" (the device
+ *              still reads all slots).
+ *   `off_cpu`  the part of `work` without a CPU: "no CPU" (others had them all), "storage" (and anything else that
+ *              blocks). 0 if the system does not report it.
+ *   `device`   the device works for a batch, by its own clock: "copy", "kernels". Known when the slot is used
+ *              again.
+ *
+ * Since 0.3. */
 typedef struct dl_metric {
   uint32_t struct_size;
   int32_t kind;     /* DL_METRIC_* */
-  const char* name; /* like the three below, borrowed from the dl_metrics */
-  const char* part; /* "" where nothing is divided */
+  const char* name; /* borrowed from the dl_metrics, like the three below */
+  const char* part; /* "" if the row is not divided */
   const char* unit; /* "ns", "bytes", "samples", ... */
   const char* doc;
   int32_t thread; /* a worker, from 0; DL_THREAD_ALL; DL_THREAD_CONSUMER */
   uint32_t reserved;
-  int64_t value; /* of a duration the sum */
-  int64_t count; /* of a duration: how often; of what is timed only now and then an estimate, as the sum is */
-  int64_t bytes; /* of a stage: what it read or made */
-  int64_t p50_ns; /* of one time: half were at most this long, rounded up by an eighth at most */
+  int64_t value;  /* duration: the sum */
+  int64_t count;  /* duration: how often. Count and sum are estimates where not all are timed */
+  int64_t bytes;  /* stage: what it read or made */
+  int64_t p50_ns; /* median of the times, rounded up by at most an eighth */
   int64_t p99_ns;
   int64_t max_ns;
 } dl_metric;
-DL_API DL_UNSTABLE int64_t
-dl_metrics_count(const dl_metrics* metrics); /* rows; grows once, when a trace begins */
-/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such row. Threading: any thread. */
+/* The number of rows. Grows once, when a trace begins. Since 0.3. */
+DL_API DL_UNSTABLE int64_t dl_metrics_count(const dl_metrics* metrics);
+/* Fills *out with row `index`. Errors: DL_ERR_INVALID_ARGUMENT (no such row). Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_at(const dl_metrics* metrics, int64_t index,
                                                          dl_metric* out, dl_error* error);
 
-/* The table in Prometheus's text format 0.0.4, names as dataline_batches_total, dataline_worker_work_seconds_total{thread="0",stage="read"};
- * dataline_exposed_seconds_total is what consumers waited in dl_loader_next.
- * labels: `rank="0",job="x"`, added to each series; NULL: none. *bytes as in dl_loader_state_save. DL_ERR_INVALID_ARGUMENT: labels that are
- * not of that form, or too little room.
- * Threading: any thread. */
+/* Writes the table in Prometheus's text format 0.0.4. Names are, for example, `dataline_batches_total` and
+ * `dataline_worker_work_seconds_total{thread="0",stage="read"}`. `dataline_exposed_seconds_total` is the time that
+ * consumers waited in dl_loader_next. labels is added to each series, as in `rank="0",job="x"`; NULL: none.
+ * *bytes: see dl_loader_state_save. Errors: DL_ERR_INVALID_ARGUMENT (labels of another form, or too little room).
+ * Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_text(const dl_metrics* metrics, const char* labels,
                                                            char* text, size_t* bytes, dl_error* error);
 
-/* A call of dl_loader_next that took 10 ms or more; calls that end with DL_TIMEOUT count as one with the call that then delivers,
- * without the time between them. */
+/* A call of dl_loader_next that took 10 ms or more. Calls that end with DL_TIMEOUT or DL_INTERRUPTED count as one
+ * with the call that then delivers, without the time between them. Since 0.3. */
 typedef struct dl_stall {
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t epoch; /* of the batch that it delivered */
+  int64_t epoch; /* of the batch that was delivered */
   int64_t step;
   int64_t wait_ns;
-  const char*
-      cause; /* what the workers spent that time with, as `part` of dl_metric; "leases": the consumer held max_leases
-                        batches. Borrowed from the dl_metrics */
+  /* What the workers spent that time on, as dl_metric.part; "leases": the consumer held max_leases batches.
+   * Borrowed from the dl_metrics. */
+  const char* cause;
 } dl_stall;
-DL_API DL_UNSTABLE int64_t dl_metrics_stall_count(const dl_metrics* metrics); /* the last 64 are kept */
-/* Fills *out, from the oldest that is kept. DL_ERR_INVALID_ARGUMENT: no such stall. Threading: any thread. */
+/* The number of stalls that are kept: the last 64. Since 0.3. */
+DL_API DL_UNSTABLE int64_t dl_metrics_stall_count(const dl_metrics* metrics);
+/* Fills *out with stall `index`; the oldest is 0. Errors: DL_ERR_INVALID_ARGUMENT (no such stall). Threading: any
+ * thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_stall_at(const dl_metrics* metrics, int64_t index,
                                                                dl_stall* out, dl_error* error);
 
-/* Where a trace goes instead of a file. */
+/* Receives a trace instead of a file. Since 0.3. */
 typedef struct dl_trace_sink {
   uint32_t struct_size;
   uint32_t reserved;
   void* context;
-  /* Takes the next piece of the text. 0, or an error number, which ends the trace. Called from any thread, one at a time; it must not
-   * call Dataline. Not after dl_loader_trace_stop or dl_loader_destroy has returned. */
+  /* Receives the next piece of the text. Returns 0, or an error number, which ends the trace. Called from any
+   * thread, one call at a time. Not called after dl_loader_trace_stop or dl_loader_destroy has returned. Must not
+   * call Dataline. */
   int32_t (*write)(void* context, const char* text, size_t bytes);
 } dl_trace_sink;
 
-/* Writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event format, which Perfetto and
- * speedscope open. Times are the time of day, in microseconds, from one look at that clock: they never jump. path: a new file, an
- * empty one or an older trace, which is overwritten; or NULL, and sink takes the text. At most 256 MiB; then, or when the disk is full, the trace ends with a line in the log and the
- * job goes on.
- * Errors: DL_ERR_INVALID_ARGUMENT (neither or both), DL_ERR_WRONG_STATE (a trace is being written; the file
- * holds other data), DL_ERR_NOT_A_FILE (a FIFO, a device, a directory), DL_ERR_NOT_FOUND, DL_ERR_PERMISSION, DL_ERR_IO.
- * Threading: any thread. */
+/* Starts a trace: what each thread does from now on, and the life of each batch. The text is JSON in Chrome's
+ * trace event format, which Perfetto and speedscope open. Times are the time of day in microseconds. That clock is
+ * read once, so they never jump. path is a new file, an empty one, or an older trace, which is overwritten. If it
+ * is NULL, sink receives the text. At 256 MiB, or when the disk is full, the trace ends with a line in the log.
+ * The job continues.
+ *
+ * Errors:
+ *   - DL_ERR_INVALID_ARGUMENT: neither path nor sink, or both.
+ *   - DL_ERR_WRONG_STATE: a trace is being written, or the file holds other data.
+ *   - DL_ERR_NOT_A_FILE: a FIFO, a device or a directory.
+ *   - DL_ERR_NOT_FOUND, DL_ERR_PERMISSION, DL_ERR_IO.
+ *
+ * Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_start(dl_loader* loader, const char* path,
                                                                  const dl_trace_sink* sink, dl_error* error);
-/* Ends the trace; so does dl_loader_destroy. Without one it does nothing. Where it could not be written whole, why: DL_ERR_IO, on
- * some limits DL_ERR_TOO_LARGE. */
+/* Ends the trace, as dl_loader_destroy does. Does nothing if there is none. Errors: DL_ERR_IO, or DL_ERR_TOO_LARGE
+ * for some limits, if the trace could not be written completely. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_stop(dl_loader* loader, dl_error* error);
 
 /* ---- Tuning ----------------------------------------------------------------------------------------------- */
@@ -1156,59 +1297,60 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_stop(dl_loader* loade
  * back each change that does not help. When nothing is left to try, it rests until the rate falls by a tenth, the waiting
  * grows by a tenth of the time, or the number of CPUs changes. It logs each decision (DL_LOG_INFO). */
 
-/* Sets the number of workers that work: 1 to dl_tuned.most_workers. Other workers finish the rows that they are loading and
- * then sleep. This ends tuning.
- * Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_WRONG_STATE (created with num_workers=0), DL_ERR_FORKED.
- * Threading: any thread; never blocks for long. */
+/* Sets the number of workers that work: 1 to dl_tuned.most_workers. Other workers finish the rows that they are
+ * loading and then sleep. This ends tuning. Never blocks for long. Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_WRONG_STATE
+ * (created with num_workers=0), DL_ERR_FORKED. Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_set_workers(dl_loader* loader, int64_t count,
                                                                  dl_error* error);
 
 #define DL_TUNE_OFF 0
 #define DL_TUNE_WATCH 1
 #define DL_TUNE_ON 2
-/* What is in force, and what tuning makes of it. */
+/* The setting in force, and the state of tuning. Since 0.3. */
 typedef struct dl_tuned {
   uint32_t struct_size;
   int32_t mode;           /* DL_TUNE_* */
-  int64_t num_workers;    /* that work now, perhaps only to be tried; 0: the caller's thread */
+  int64_t num_workers;    /* active now, perhaps only as a trial; 0: the caller's thread */
   int64_t prefetch_depth; /* now */
-  int64_t most_workers;   /* that memory is planned for */
+  int64_t most_workers;   /* memory is planned for so many */
   int64_t most_depth;
-  int64_t wanted_workers; /* the best so far; with DL_TUNE_WATCH what would be tried next */
+  int64_t wanted_workers; /* the best so far; with DL_TUNE_WATCH, the setting to try next */
   int64_t wanted_depth;
-  int64_t changes; /* of what is in force, so far */
+  int64_t changes; /* how often the setting changed so far */
   int32_t frozen;  /* 1: nothing is tried now */
   uint32_t reserved;
-  double batches_per_s; /* consumed, in the last whole measurement; 0 before that, like wait_share */
-  double wait_share;    /* of that time, the consumer waited; 0 to 1 */
-  char text[160];       /* what it does, and why */
+  double batches_per_s; /* consumed, in the last complete measurement; before that 0, as is wait_share */
+  double wait_share;    /* share of that time in which the consumer waited, 0 to 1 */
+  char text[160];       /* what tuning does, and why */
 } dl_tuned;
-/* Fills *out. Threading: any thread. */
+/* Fills *out. Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_tuned(const dl_loader* loader, dl_tuned* out,
                                                            dl_error* error);
 
 /* ---- Mixes ------------------------------------------------------------------------------------------------ */
-/* A mix draws from several datasets (parts) in given shares, or gives every sample of a part so many times in an epoch. A
- * loader over it delivers them in one stream: dl_batch_info.sample_sources says which part each row is of, sample_indices
- * which sample of it. `mix:recipe.json` is the same as a file. Which part each slot of the stream belongs to is a pure
- * function of the recipe, the seed and the position: docs/pages/reference/order.md. A mix takes every shuffle, and
- * homogeneous=batch; with repeats not shuffle=window and homogeneous=batch together (DL_ERR_UNSUPPORTED). Not with a mix:
- * weights, bucket_edges (DL_ERR_BAD_OPTION). */
+/* A mix draws from several datasets (parts) in given shares, or repeats every sample of a part a given number of
+ * times per epoch. A loader over it delivers one stream. dl_batch_info.sample_sources names the part of each row,
+ * and sample_indices the sample of that part. `mix:recipe.json` describes the same in a file. The part of each
+ * slot of the stream is a pure function of the recipe, the seed and the position: see
+ * docs/pages/reference/order.md. A mix supports every shuffle, and homogeneous=batch. Repeats do not support
+ * shuffle=window and homogeneous=batch together (DL_ERR_UNSUPPORTED). Mixes do not support weights and
+ * bucket_edges (DL_ERR_BAD_OPTION). */
 
-/* A part of a mix. Either every part has a repeat, or none. */
+/* A part of a mix. Either every part has a repeat, or none. Since 0.3. */
 typedef struct dl_mix_part {
   uint32_t struct_size;
   uint32_t reserved;
-  const char* name;          /* in messages, states and statistics; NULL: its number. No two are equal */
-  const dl_dataset* dataset; /* keeps its own reference */
-  double
-      weight; /* relative to the others; 0: not drawn, until a stage says otherwise. A part goes through its own epochs */
-  double
-      repeat; /* each sample comes floor(repeat) times in an epoch; the fraction of them, drawn for each epoch, once more */
-  const char* transform; /* of its samples, before the loader's; NULL: none */
+  const char* name;          /* in messages, states and statistics; NULL: its number. Must be unique */
+  const dl_dataset* dataset; /* the mix keeps its own reference */
+  /* Relative to the others. 0: not drawn, until a stage sets another weight. A part goes through its own epochs. */
+  double weight;
+  /* Each sample comes floor(repeat) times in an epoch. A share of them, the fraction, comes once more: it is drawn
+   * for each epoch. */
+  double repeat;
+  const char* transform; /* of its samples, before the transform of the loader; NULL: none */
 } dl_mix_part;
 
-/* Weights that hold from a step of the job on, which counts over all epochs. */
+/* Weights that apply from a step of the job on. Steps are counted over all epochs. Since 0.3. */
 typedef struct dl_mix_stage {
   uint32_t struct_size;
   uint32_t reserved;
@@ -1216,211 +1358,247 @@ typedef struct dl_mix_stage {
   const double* weights; /* [part_count] */
 } dl_mix_stage;
 
-/* A mix of datasets whose fields have the same names. Fields that are stored differently become alike by the transforms of
- * parts; where only sizes differ, batches of one part each may have them (homogeneous=batch). stages may be NULL with a
- * stage_count of 0. samples_per_epoch: of weights; -1: as many as all parts have together. options may be NULL: of them,
- * pack_length packs the documents that an epoch draws (with shuffle=full and seed 0), and what comes of it is no mix any
- * more, but rows of all parts. Parts, stages, names and transforms are copied; the mix keeps its own references to the datasets.
- * Errors: DL_ERR_INVALID_ARGUMENT (a NULL, two equal names, weights and repeats in one mix, repeats with stages or
- * samples_per_epoch), DL_ERR_OUT_OF_RANGE (a weight, repeat, step or samples_per_epoch that cannot be; all weights 0),
- * DL_ERR_MISMATCH (names both parts and what would make them fit), DL_ERR_EMPTY (a part without samples),
- * DL_ERR_BAD_TRANSFORM and DL_ERR_NO_SUCH_FIELD (of a part's transform), DL_ERR_TOO_LARGE (over 1,024 different transforms
- * and shapes), DL_ERR_UNSUPPORTED (a part that is a mix; with pack_length: stages, parts that hold no documents, transforms of
- * parts), DL_ERR_OVER_BUDGET (the documents to pack need 8 bytes each). Only a loader makes the samples of a mix whose parts
- * have transforms or shapes of their own: dl_dataset_zip, _concat and _subset refuse it (DL_ERR_UNSUPPORTED).
- * Threading: any thread. */
+/* Creates a mix of datasets whose fields have the same names. Fields that are stored differently become alike
+ * through the transforms of parts. If only sizes differ, use homogeneous=batch: each batch then has rows of one
+ * part. If stage_count is 0, stages may be NULL. samples_per_epoch applies to weights; -1: as many as all parts
+ * have together. Parts, stages, names and transforms are copied. The mix keeps its own references to the datasets.
+ * options may be NULL. With pack_length, the documents that an epoch draws (with shuffle=full and seed 0) are
+ * packed. The result is not a mix any more: its rows come from all parts.
+ *
+ * Only a loader can make the samples of a mix whose parts have transforms or shapes of their own. dl_dataset_zip,
+ * dl_dataset_concat and dl_dataset_subset refuse such a mix (DL_ERR_UNSUPPORTED).
+ *
+ * Errors:
+ *   - DL_ERR_INVALID_ARGUMENT: a NULL, two equal names, weights and repeats in one mix, repeats with stages or
+ *     samples_per_epoch.
+ *   - DL_ERR_OUT_OF_RANGE: an invalid weight, repeat, step or samples_per_epoch; all weights are 0.
+ *   - DL_ERR_MISMATCH: names both parts and what would make them fit.
+ *   - DL_ERR_EMPTY: a part without samples.
+ *   - DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD: in the transform of a part.
+ *   - DL_ERR_TOO_LARGE: over 1,024 different transforms and shapes.
+ *   - DL_ERR_UNSUPPORTED: a part that is a mix. With pack_length: stages, parts without documents, transforms of
+ *     parts.
+ *   - DL_ERR_OVER_BUDGET: the documents to pack need 8 bytes each.
+ *
+ * Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_mix(const dl_mix_part* parts, int32_t part_count,
                                                           const dl_mix_stage* stages, int32_t stage_count,
                                                           int64_t samples_per_epoch,
                                                           const dl_options* options, dl_dataset** out,
                                                           dl_error* error);
 
-/* A part as its dataset or a loader describes it. */
+/* A part of a mix, as its dataset or a loader describes it. Since 0.3. */
 typedef struct dl_part {
   uint32_t struct_size;
   uint32_t reserved;
-  const char* name; /* borrowed from the dataset or loader, like `uri` and `transform` */
-  const char* uri; /* of the dataset: as the recipe has it, or as its dataset was opened; of a loader: NULL */
-  int64_t samples; /* the part has */
-  int64_t delivered; /* of a loader: to this rank since create, without pads */
-  double repeat;     /* of the dataset; 0: it has a weight */
-  double
-      epochs; /* of a loader: how often the job has gone through the part by its position, over all ranks */
-  double share_asked;    /* of the samples drawn now; of the dataset: at the beginning of a job */
-  double share_got;      /* of a loader: of what was delivered */
-  const char* transform; /* of the dataset: the part's own, "" for none; of a loader: NULL */
+  const char* name;  /* borrowed from the dataset or loader, like `uri` and `transform` */
+  const char* uri;   /* dataset: as in the recipe, or as its dataset was opened; loader: NULL */
+  int64_t samples;   /* in the part */
+  int64_t delivered; /* loader: to this rank since create, without pads */
+  double repeat;     /* dataset: its repeat; 0: it has a weight */
+  /* Loader: how often the job has gone through the part at its position, over all ranks. */
+  double epochs;
+  double share_asked;    /* of the samples drawn now; dataset: at the start of a job */
+  double share_got;      /* loader: of what was delivered */
+  const char* transform; /* dataset: the part's own, "" for none; loader: NULL */
 } dl_part;
-/* The parts of a mix; 0 for other datasets. */
+/* The number of parts of a mix; 0 for other datasets. Since 0.3. */
 DL_API DL_UNSTABLE int32_t dl_dataset_part_count(const dl_dataset* dataset);
-/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such part. Threading: any thread. */
+/* Fills *out with part `index`. Errors: DL_ERR_INVALID_ARGUMENT (no such part). Threading: any thread. Since
+ * 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_part_at(const dl_dataset* dataset, int32_t index,
                                                               dl_part* out, dl_error* error);
-/* The parts of the mix that a loader delivers; 0 for other datasets. */
+/* The number of parts of the mix that a loader delivers; 0 for other datasets. Since 0.3. */
 DL_API DL_UNSTABLE int32_t dl_loader_part_count(const dl_loader* loader);
-/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such part. Threading: any thread. */
+/* Fills *out with part `index`. Errors: DL_ERR_INVALID_ARGUMENT (no such part). Threading: any thread. Since
+ * 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_part_at(const dl_loader* loader, int32_t index,
                                                              dl_part* out, dl_error* error);
 
 /* ---- Writing sets ------------------------------------------------------------------------------------------ */
 
-/* Writes rows as a set: a directory of shards (part-00000.arrow, ...) and a manifest, dataline.manifest, that dl_dataset_open
- * reads by `FORMAT:PATH`. Until dl_writer_finish it is PATH.partial, so that PATH is a whole set or is not there. A shard is on
- * the disk (fsync) before the manifest counts it. After a crash, or dl_writer_destroy without finish, dl_writer_create with the same
- * arguments goes on behind the last such shard, once its bytes have been compared with their checksum; shards that are not
- * what the manifest says are written again, from the first one on.
+typedef struct dl_writer dl_writer; /* writes a set */
+/* Writes rows as a set: a directory of shards (part-00000.arrow, ...) and a manifest, dataline.manifest.
+ * dl_dataset_open reads the set as `FORMAT:PATH`. Until dl_writer_finish the directory is PATH.partial: PATH
+ * appears only when it is complete. A shard is on the disk (fsync) before the manifest counts it. After a crash,
+ * or dl_writer_destroy without finish, dl_writer_create with the same arguments resumes after the last such shard.
+ * It first compares the bytes of every finished shard with its checksum. Shards that differ from the manifest are
+ * written again, from the first one on.
  *
- * uri: `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`; formats are arrow and parquet (any field but bf16 and complex ones), tar
- * (bytes, texts, a label; by WebDataset's conventions), tfrecord (tf.train.Example: bytes, whole numbers as i64, f32), npy (one dense
- * field) and tokens (the whole numbers of one field, one after another, without where samples end). A shard ends with the append by
- * which it has shard_bytes (256MiB). arrow and parquet take a codec: none (the default), lz4 or zstd. A set of parquet is read by
- * the plug-in for Parquet.
- * fields: those of one sample, as in dl_reader; read during the call only. Names are 1 to 255 bytes of UTF-8 without control
- * characters, so that every set opens again. job: text that says what the set is made of; a
- * PATH.partial with finished shards of another job, other fields, another shard_bytes or codec is refused. So is one that no writer
- * made: a link, a file, a directory with files and without a manifest of a set; nothing in it is changed. NULL: "".
- * Threads: append, finish and the counts from any thread, also at once; an append is one piece.
- * Since 0.3. */
-typedef struct dl_writer dl_writer;
-/* Errors: DL_ERR_BAD_URI, DL_ERR_UNSUPPORTED (a field that the format does not hold), DL_ERR_INVALID_ARGUMENT, DL_ERR_WRONG_STATE (PATH
- * exists, another process writes it, or PATH.partial was not made by a writer), DL_ERR_STATE_REFUSED (PATH.partial is another job's), DL_ERR_CORRUPT (its manifest),
- * DL_ERR_NOT_FOUND (the directory around it), DL_ERR_PERMISSION, DL_ERR_IO. */
+ *   uri     `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`. A shard ends with the append that makes it reach
+ *           shard_bytes (default: 256MiB). arrow and parquet accept a codec: none (default), lz4 or zstd.
+ *   fields  Those of one sample, as in dl_reader. Read during the call only. Names are 1 to 255 bytes of UTF-8
+ *           without control characters, so that every set can be opened.
+ *   job     A text that states what the set contains; NULL: "". A PATH.partial is refused if it has finished
+ *           shards of another job, other fields, another shard_bytes or another codec. It is also refused if no
+ *           writer made it: a link, a file, or a directory with files and without a manifest of a set. Nothing in
+ *           it is changed.
+ *
+ * The formats are:
+ *
+ *   arrow, parquet  any field except bf16 and complex ones. The Parquet plug-in reads a set of parquet.
+ *   tar             bytes, texts, a label; by WebDataset's conventions
+ *   tfrecord        tf.train.Example: bytes, integers as i64, f32
+ *   npy             one dense field
+ *   tokens          the integers of one field, one after another, without the ends of samples
+ *
+ * Errors:
+ *   - DL_ERR_UNSUPPORTED: a field that the format does not hold.
+ *   - DL_ERR_WRONG_STATE: PATH exists, another process writes it, or PATH.partial was not made by a writer.
+ *   - DL_ERR_STATE_REFUSED: PATH.partial is another job's.
+ *   - DL_ERR_CORRUPT: the manifest of PATH.partial.
+ *   - DL_ERR_NOT_FOUND: the directory around PATH.
+ *   - DL_ERR_BAD_URI, DL_ERR_INVALID_ARGUMENT, DL_ERR_PERMISSION, DL_ERR_IO.
+ *
+ * Threading: append, finish and the counts may be called from any thread, also concurrently. The rows of one
+ * append stay together. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_create(const char* uri, const dl_view* fields,
                                                             int32_t field_count, const char* job,
                                                             dl_writer** out, dl_error* error);
-/* Appends the samples of all arrays: one array per field, in their order, of the same name, kind, dtype and shape. They are read
- * during the call only. position (may be NULL): what the host needs to go on after these rows; dl_writer_position gives that
- * of the last finished shard back.
- * Rows that cannot be stored (DL_ERR_MISMATCH, DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE) are refused as a whole, and
- * the writer stays usable. After a failure of the file system (DL_ERR_IO, DL_ERR_PERMISSION, ...: a full disk) each call gives that
- * error; what is finished stays for the next dl_writer_create. */
+/* Appends the samples of all arrays: one array per field, in the order of the fields, with the same name, kind,
+ * dtype and shape. They are read during the call only. position (may be NULL) is what the host needs to resume
+ * after these rows. After a restart, dl_writer_position returns that of the last finished shard.
+ *
+ * Rows that cannot be stored are all refused, and the writer stays usable: DL_ERR_MISMATCH,
+ * DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE. After a failure of the file system (DL_ERR_IO,
+ * DL_ERR_PERMISSION, ...: a full disk) each call returns that error. Finished shards stay for the next
+ * dl_writer_create. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_append(dl_writer* writer, const dl_array* arrays,
                                                             int32_t count, const char* position,
                                                             dl_error* error);
-/* Ends the last shard and gives the set its name. DL_ERR_EMPTY: there is no row. Afterwards the writer can be destroyed only. */
+/* Ends the last shard and renames the set to PATH. Afterwards the writer can only be destroyed. Errors:
+ * DL_ERR_EMPTY (no rows). Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_finish(dl_writer* writer, dl_error* error);
-/* How far a writer is. */
+/* Progress of a writer. Since 0.3. */
 typedef struct dl_writer_info {
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t samples;         /* appended, with those that were there at create */
-  int64_t resumed_samples; /* that were there at create */
+  int64_t samples;         /* appended, including those present at create */
+  int64_t resumed_samples; /* present at create */
   int64_t shards;          /* finished */
-  int64_t bytes;           /* of them */
+  int64_t bytes;           /* of the finished shards */
 } dl_writer_info;
-/* Errors: DL_ERR_INVALID_ARGUMENT. */
+/* Fills *out. Errors: DL_ERR_INVALID_ARGUMENT. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_get_info(const dl_writer* writer, dl_writer_info* out,
                                                               dl_error* error);
-/* The position of the last shard that was there at create; "": none. Valid as long as the writer. */
+/* The position of the last shard that was present at create; "": none. Valid as long as the writer. Since 0.3. */
 DL_API DL_UNSTABLE const char* dl_writer_position(const dl_writer* writer);
-/* NULL is fine. Without dl_writer_finish what is finished stays; rows of the shard that is open are lost. */
+/* Destroys the writer. NULL is allowed. Without dl_writer_finish the finished shards stay, and the rows of the
+ * open shard are lost. Since 0.3. */
 DL_API DL_UNSTABLE void dl_writer_destroy(dl_writer* writer);
-/* How many formats are written. */
+/* The number of formats that can be written. Since 0.3. */
 DL_API DL_UNSTABLE int32_t dl_writer_format_count(void);
-/* The name of one, and a line on it; NULL for an index that is none. */
+/* dl_writer_format_name returns the name of a format, dl_writer_format_doc one line about it. NULL for an index
+ * out of range. Since 0.3. */
 DL_API DL_UNSTABLE const char* dl_writer_format_name(int32_t index);
-DL_API DL_UNSTABLE const char* dl_writer_format_doc(int32_t index); /* see dl_writer_format_name */
+DL_API DL_UNSTABLE const char* dl_writer_format_doc(int32_t index);
 
 /* ---- Extensions ------------------------------------------------------------------------------------------- */
-/* Formats, operators, storages and threads of the host's own, without globals: add them to a dl_extensions and set that in
- * options. Datasets opened with these options know its formats and storages, loaders its operators and threads.
+/* Formats, operators, storages and threads that the host adds, without globals. Add them to a dl_extensions and
+ * pass it to dl_options_set_extensions. Datasets opened with these options know its formats and storages, loaders
+ * its operators and threads.
  *
- * Tables are copied, with their strings and arrays. `destroy` (may be NULL) is called once with `context`, from any thread,
- * when no extensions, options, dataset or loader needs the table; not if the call that takes it fails. A name that the
- * library or the object already has is refused (DL_ERR_INVALID_ARGUMENT).
+ * Tables are copied, with their strings and arrays. `destroy` (may be NULL) is called once with `context`, from
+ * any thread, when no extensions, options, dataset or loader needs the table. It is not called if the call that
+ * receives the table fails. A name that the library or the object already has is refused
+ * (DL_ERR_INVALID_ARGUMENT).
  *
- * Callbacks are called from several threads at once. Those that return a dl_status return DL_OK, or an error that they
- * describe with dl_error_set. DL_CANCELLED passes from a call that was cancelled. Any other value becomes DL_ERR_READER, whose
- * message names the function and the code (from `prepare` of an operator: DL_ERR_BAD_TRANSFORM). Structs that callbacks get are
- * valid during the call, and as long as their struct_size says.
+ * Callbacks are called from several threads concurrently. Those that return a dl_status return DL_OK, or an error
+ * that they describe with dl_error_set. DL_CANCELLED is accepted from a call that was cancelled. Any other value
+ * becomes DL_ERR_READER, whose message names the function and the code (from `prepare` of an operator:
+ * DL_ERR_BAD_TRANSFORM). Structs passed to callbacks are valid during the call, and as long as struct_size states.
  *
- * Threading: calls that add to a dl_extensions, set it in options or list it: one at a time. */
+ * Threading: calls that add to a dl_extensions, set it in options or list it must not overlap. */
 
-/* One with nothing in it. */
+/* Creates an empty object. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_create(dl_extensions** out, dl_error* error);
-DL_API DL_UNSTABLE void dl_extensions_destroy(dl_extensions* extensions); /* NULL is fine */
-/* What was added so far; later additions have no effect on the options. NULL: none. */
+/* Destroys the object. NULL is allowed. */
+DL_API DL_UNSTABLE void dl_extensions_destroy(dl_extensions* extensions);
+/* Sets the extensions added so far. Later additions do not affect the options. NULL: none. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_options_set_extensions(dl_options* options,
                                                                      const dl_extensions* extensions,
                                                                      dl_error* error);
-/* For callbacks: writes code and message (NUL-terminated UTF-8, truncated when longer) as far as the struct has room, and
- * returns the code. `error` may be NULL. Threading: any thread. */
+/* For callbacks: writes code and message (NUL-terminated UTF-8, truncated if longer), as far as the struct has
+ * room, and returns the code. `error` may be NULL. Threading: any thread. */
 DL_API DL_UNSTABLE dl_status dl_error_set(dl_error* error, dl_status code, const char* message);
 
-typedef struct dl_file dl_file; /* a file, read where it is: for formats and storages of the host's */
-/* Opens a local path, or `scheme://...` of a storage that `options` (may be NULL) know. Errors: those of dl_dataset_open for
- * a file. Threading: any thread. */
+typedef struct dl_file dl_file; /* a file that formats and storages of the host read in place */
+/* Opens a local path, or `scheme://...` of a storage that `options` (may be NULL) know. Errors: those of
+ * dl_dataset_open for a file. Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_open(const char* path, const dl_options* options,
                                                         dl_file** out, dl_error* error);
-DL_API DL_UNSTABLE int64_t dl_file_bytes(const dl_file* file); /* its size when it was opened */
-/* All `bytes` bytes from `offset` on. `cancelled`: the word that a callback was given, so that a storage that the file is in
- * gives up when nobody wants the bytes any more (DL_CANCELLED); NULL: the token of the options tells.
- * DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO name path and offset. Threading: any thread. */
+DL_API DL_UNSTABLE int64_t dl_file_bytes(const dl_file* file); /* The size when it was opened. */
+/* Reads all `bytes` bytes at `offset`. `cancelled` is the word that the callback received: a storage that holds
+ * the file can then stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL, the token of the
+ * options applies. Errors: DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO, which name path and offset. Threading: any
+ * thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_read(const dl_file* file, int64_t offset, int64_t bytes,
                                                         void* out, const int32_t* cancelled, dl_error* error);
-DL_API DL_UNSTABLE void dl_file_destroy(dl_file* file); /* once, after all reads; NULL is fine */
+/* Destroys the file: once, after all reads. NULL is allowed. */
+DL_API DL_UNSTABLE void dl_file_destroy(dl_file* file);
 
-/* A key that a format takes in a URI. */
+/* A key that a format accepts in a URI. */
 typedef struct dl_format_key {
   uint32_t struct_size;
   uint32_t reserved;
   const char* name;
-  const char*
-      values; /* the words it takes, "error|ignore" (others are refused), or what it takes, "INTEGER" */
+  /* The words that it accepts, `error|ignore` (others are refused), or the kind of value, "INTEGER". */
+  const char* values;
   const char* default_value; /* NULL: none */
   const char* doc;
 } dl_format_key;
 
-/* What a format is asked to open. */
+/* What a format must open. */
 typedef struct dl_format_request {
   uint32_t struct_size;
   int32_t key_count;
   const char* path; /* one path of the URI; several are opened one by one, and concatenated */
-  const char* const*
-      values; /* [key_count], in the order of the table: as given, else the default; NULL: neither */
-  const dl_options* options; /* of the caller, for calls that `open` makes; never NULL */
-  /* becomes nonzero when nobody wants the dataset any more: `open` may then return DL_CANCELLED. Read it atomically
-   * (relaxed), between files and in long loops. Never NULL */
+  /* [key_count], in the order of the table: as given, else the default; NULL: neither. */
+  const char* const* values;
+  const dl_options* options; /* options of the caller, for calls that `open` makes; never NULL */
+  /* Becomes nonzero when the dataset is no longer needed: `open` may then return DL_CANCELLED. Read it atomically
+   * (relaxed), between files and in long loops. Never NULL. Since 0.3. */
   const int32_t* cancelled;
-  /* `open` says how far it is, for dl_opening_progress and the log: `files` opened of the `total_files` that the path stands
-   * for, which both only grow. From the thread that `open` was called in */
+  /* `open` reports its progress, for dl_opening_progress and the log: `files` opened out of `total_files` in the
+   * path. Both only grow. Call it from the thread that `open` was called in. Since 0.3. */
   void (*report)(const struct dl_format_request* request, int64_t files, int64_t total_files);
 } dl_format_request;
 
-/* How sure a format is that a file is one of its own. */
+/* How certain a format is that a file is its own. */
 #define DL_SNIFF_NO 0
 #define DL_SNIFF_GUESS 1
 #define DL_SNIFF_LIKELY 2  /* a header that other data could start with by chance */
-#define DL_SNIFF_CERTAIN 3 /* a magic that is long enough */
+#define DL_SNIFF_CERTAIN 3 /* a magic number that is long enough */
 
-/* A format: opened as `name:path?key=value`, or found by content or suffix where no format of the library claims the file
- * with more certainty. */
+/* A format. It is opened as `name:path?key=value`. It is also found by content or suffix, if no format of the
+ * library claims the file with more certainty. */
 typedef struct dl_format {
   uint32_t struct_size;
   int32_t key_count;
   const char* name; /* 2 to 32 of a-z 0-9 _, a letter first; those of keys and arguments may have 1 */
   const char* doc;
   const dl_format_key* keys; /* [key_count]; NULL for none */
-  /* Suffixes of file names, separated by spaces: ".wav .flac"; NULL for none. They ignore case. `open` receives the path of a
-   * directory as it is. It must read the files with these suffixes, and leave out hidden names (".x") and __MACOSX; the
-   * library adds a note (dl_dataset_note) about the other files. */
+  /* Suffixes of file names, separated by spaces: ".wav .flac"; NULL for none. Case is ignored. `open` receives the
+   * path of a directory unchanged. It must read the files with these suffixes, and leave out hidden names (".x")
+   * and `__MACOSX`. The library adds a note (dl_dataset_note) about the other files. */
   const char* suffixes;
   void* context;
-  /* DL_SNIFF_*, from the first bytes of a file (up to 512) and its size. May be NULL. */
+  /* Returns DL_SNIFF_*, from the first bytes of a file (up to 512) and its size. May be NULL. */
   int32_t (*sniff)(void* context, const char* path, const void* bytes, int64_t count, int64_t file_bytes);
-  /* Makes the dataset, by any of the calls that do: the library takes over the reference in *out. */
+  /* Creates the dataset, with any call that does so. The library takes over the reference in *out. */
   dl_status (*open)(void* context, const dl_format_request* request, dl_dataset** out, dl_error* error);
   void (*destroy)(void* context);
 } dl_format;
-/* The format becomes known to datasets opened with these extensions. */
+/* Adds a format: datasets opened with these extensions know it. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_add_format(dl_extensions* extensions,
                                                                     const dl_format* format, dl_error* error);
 
 /* An argument of one use of an operator. */
 typedef struct dl_argument_value {
   uint32_t struct_size;
-  int32_t given;         /* by the user; else the default */
-  const char* text;      /* as written, a text without its quotes; NULL: absent (the default is "none") */
-  const double* numbers; /* of a number, a shape (3x32x32) or a list of numbers; NULL otherwise */
+  int32_t given;         /* 1: given by the user; 0: the default */
+  const char* text;      /* as written, text without its quotes; NULL: absent (the default is "none") */
+  const double* numbers; /* for a number, a shape (3x32x32) or a list of numbers; else NULL */
   int64_t number_count;
 } dl_argument_value;
 
@@ -1428,20 +1606,20 @@ typedef struct dl_argument_value {
 typedef struct dl_operator_use {
   uint32_t struct_size;
   int32_t argument_count;
-  const dl_argument_value* arguments; /* in the order of the table; stepped through by struct_size */
+  const dl_argument_value* arguments; /* in the order of the table; step by struct_size */
   const dl_view* input;               /* the field before, of one sample, as in dl_dataset_fields */
-  /* The field after. In: as before. */
+  /* kind, dtype, rank, shape, axes and max_bytes are the field after. In: the field before. */
   int32_t kind; /* DL_KIND_DENSE or DL_KIND_RAGGED */
   int32_t dtype;
   int32_t rank;
-  int32_t draws;              /* nonzero: rows depend on slot, epoch and seed too, not on the input alone */
+  int32_t draws;              /* nonzero: rows also depend on slot, epoch and seed, not on the input alone */
   int64_t shape[DL_MAX_RANK]; /* ragged: the first dim is -1 */
   char axes[40];              /* one letter per dim, or "" */
   int64_t max_bytes;          /* ragged: of the largest sample; -1: the option max_bytes_per_sample */
   int32_t heavy; /* nonzero: a row takes 100 us or more, so that rows are shared out one by one */
-  int32_t
-      wrong_argument; /* with an error: the argument that is wrong, so that error.column points there; else -1 */
-  void* state;        /* kept for `apply`, given to `forget` when the use is over */
+  /* On error: the argument that is wrong, so that dl_error.column points there; else -1. */
+  int32_t wrong_argument;
+  void* state; /* kept for `apply`, passed to `forget` when the use ends */
   uint64_t reserved[4];
 } dl_operator_use;
 
@@ -1454,76 +1632,79 @@ typedef struct dl_operator_row {
   int64_t input_bytes;
   void* output; /* room for `capacity` bytes; not the input */
   int64_t capacity;
-  int64_t
-      bytes; /* in: dense: the sample's bytes, else 0. Out: bytes written, whole items; more than capacity means
-                       that the sample is too large (DL_ERR_TOO_LARGE) */
-  int64_t slot; /* the row's place in the epoch's order */
+  /* In, dense: the sample's bytes, else 0. Out: bytes written, which must be whole items. More than capacity means
+   * that the sample is too large (DL_ERR_TOO_LARGE). */
+  int64_t bytes;
+  int64_t slot; /* the row's place in the order of the epoch */
   int64_t epoch;
   uint64_t seed;
   uint64_t draw[3]; /* for dl_operator_random */
   uint64_t reserved[4];
 } dl_operator_row;
 
-/* An operator of transforms: one field in, one field out, row by row. */
+/* A transform operator: one field in, one field out, row by row. */
 typedef struct dl_operator {
   uint32_t struct_size;
   int32_t argument_count;
-  const char* name; /* as a format's */
+  const char* name; /* as the name of a format */
   const char* doc;
   const char* source;                /* the reference definition it follows; NULL for none */
-  const dl_argument_info* arguments; /* [argument_count]; by their places in this order, or by name */
+  const dl_argument_info* arguments; /* [argument_count]; passed in this order, or by name */
   void* context;
-  /* At create: checks arguments and input, and says what comes out. */
+  /* At create: checks arguments and input, and sets the field after. */
   dl_status (*prepare)(void* context, dl_operator_use* use, dl_error* error);
   dl_status (*apply)(void* context, dl_operator_row* row, dl_error* error); /* an error is a bad sample */
   void (*forget)(void* context, void* state);                               /* may be NULL */
   void (*destroy)(void* context);
 } dl_operator;
-/* The operator becomes known to loaders created with these extensions. */
+/* Adds an operator: loaders created with these extensions know it. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_add_operator(dl_extensions* extensions,
                                                                       const dl_operator* table,
                                                                       dl_error* error);
-/* Draw `number` (0, 1, ...) of this operator for this row: a pure function of seed, epoch, slot, the operator's place in the
- * transform and the number, as the library's own operators draw. Does not depend on threads. */
+/* Returns draw `number` (0, 1, ...) of this operator for this row, as the operators of the library draw. It is a
+ * pure function of seed, epoch, slot, the operator's place in the transform and the number. It does not depend on
+ * threads. */
 DL_API DL_UNSTABLE uint64_t dl_operator_random(const dl_operator_row* row, int64_t number);
 
 /* An object that a storage opens. */
 typedef struct dl_storage_object {
   uint32_t struct_size;
   uint32_t reserved32;
-  const char* path;         /* whole, with its scheme */
-  const int32_t* cancelled; /* becomes nonzero (read it atomically) when the open is cancelled; never NULL */
-  const dl_options*
-      options;   /* of the caller: a storage that wraps another opens that with dl_file_open; never NULL */
+  const char* path; /* complete, with its scheme */
+  /* Becomes nonzero when the open is cancelled. Read it atomically. Never NULL. */
+  const int32_t* cancelled;
+  /* Options of the caller: a storage that wraps another opens that with dl_file_open. Never NULL. */
+  const dl_options* options;
   void* object;  /* out: for `read` and `close` */
   int64_t bytes; /* out */
-  /* out: text that is another one when the object has other bytes, such as a version or an ETag; read before any other call for
-   * the object. NULL: nobody can tell when it changes, so the option `cache` and a conversion that resumes refuse it */
+  /* Out: a text that changes when the bytes of the object change, such as a version or an ETag (since 0.3). Read
+   * before any other call for the object. NULL: changes cannot be detected, so the option `cache` and a resumed
+   * conversion refuse the object. */
   const char* fingerprint;
   uint64_t reserved[3];
 } dl_storage_object;
 
-/* Bytes that a storage is asked for. */
+/* Bytes that a storage must read. */
 typedef struct dl_storage_read {
   uint32_t struct_size;
   uint32_t reserved32;
   void* object;
   int64_t offset;
-  int64_t bytes; /* within the object; all of them are wanted */
+  int64_t bytes; /* within the object; all of them are needed */
   void* out;
-  /* becomes nonzero (read it atomically) when nobody wants the bytes any more: the loader that reads is being destroyed, or
-   * was cancelled; outside of a loader, when the token of the options is cancelled. `read` may then return DL_CANCELLED;
-   * the samples do not count as bad. Valid until `read` returns; never NULL */
+  /* Becomes nonzero when the bytes are no longer needed: the loader that reads is being destroyed, or was
+   * cancelled. Outside of a loader: the token of the options was cancelled. Read it atomically. `read` may then
+   * return DL_CANCELLED, and the samples do not count as bad. Valid until `read` returns. Never NULL. */
   const int32_t* cancelled;
   uint64_t reserved[4];
 } dl_storage_read;
 
-/* A storage: where the bytes of paths that begin with `scheme://` are. Formats read them as they read files by pread; only
- * formats that need a directory (folder, mnist, cifar10, cifar100) refuse them. */
+/* A storage holds the bytes of paths that start with `scheme://`. Formats read them as they read files with pread.
+ * Only formats that need a directory (folder, mnist, cifar10, cifar100) refuse them. */
 typedef struct dl_storage {
   uint32_t struct_size;
   uint32_t reserved;
-  const char* scheme; /* as a format's name, also with + */
+  const char* scheme; /* as the name of a format, also with + */
   const char* doc;
   void* context;
   dl_status (*open)(void* context, dl_storage_object* object, dl_error* error);
@@ -1531,40 +1712,42 @@ typedef struct dl_storage {
   void (*close)(void* context, void* object); /* may be NULL */
   void (*destroy)(void* context);
 } dl_storage;
-/* The storage becomes known to datasets opened with these extensions. */
+/* Adds a storage: datasets opened with these extensions know it. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_add_storage(dl_extensions* extensions,
                                                                      const dl_storage* storage,
                                                                      dl_error* error);
 
-/* The workers' threads. */
+/* Threads of the workers. */
 typedef struct dl_threads {
   uint32_t struct_size;
   uint32_t reserved;
   void* context;
-  /* On each worker, first and last (to name, pin or register it). `worker` counts from 0. May be NULL. */
+  /* Called on each worker, first and last (to name, pin or register it). `worker` counts from 0. May be NULL. */
   void (*start)(void* context, int32_t worker, const char* name);
   void (*end)(void* context, int32_t worker);
-  /* NULL: the library starts threads. Else called in dl_loader_create: arranges that main(argument) runs once, soon, on a
-   * thread of the host's that may be used until it returns, which is when the loader is destroyed; 0, or an error number
-   * (DL_ERR_THREAD). It needs 128 KiB of stack, besides what readers and operators of the host's take. Signals are the
-   * host's business then. Workers that have not begun load nothing; dl_loader_destroy does not wait for them, and
-   * main(argument) may then still be called, and returns at once; it frees what it was given, so never calling it leaks
-   * a few bytes. */
+  /* NULL: the library starts the threads. Otherwise called in dl_loader_create. It arranges that main(argument)
+   * runs once, soon, on a thread of the host. main returns when the loader is destroyed. Returns 0, or an error
+   * number (DL_ERR_THREAD). The thread needs 128 KiB of stack, in addition to what readers and operators of the
+   * host use. The host is responsible for its signals.
+   *
+   * Workers that have not begun load nothing, and dl_loader_destroy does not wait for them. main(argument) may
+   * still be called after that: it frees its argument and returns immediately. If it is never called, a few bytes
+   * leak. */
   int32_t (*run)(void* context, int32_t worker, const char* name, void (*main)(void* argument),
                  void* argument);
   void (*destroy)(void* context);
 } dl_threads;
-/* Replaces those set before. */
+/* Replaces the threads that were set before. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_set_threads(dl_extensions* extensions,
                                                                      const dl_threads* threads,
                                                                      dl_error* error);
 
-typedef void (*dl_function)(void); /* a function of any type, to be cast to its own before it is called */
+typedef void (*dl_function)(void); /* a function of any type; cast it to its own type before the call */
 
-/* What a plug-in gets: a shared library that exports the function
- * `dl_status dl_plugin_register(dl_plugin* plugin, dl_error* error)`, which sets plugin->built_for and adds what it has to
- * plugin->extensions. It may link with this library, or call it through plugin->find(name) alone, which also works where
- * the host has the library linked statically. */
+/* What a plug-in receives. A plug-in is a shared library that exports the function
+ * `dl_status dl_plugin_register(dl_plugin* plugin, dl_error* error)`. The function sets plugin->built_for and adds
+ * to plugin->extensions. A plug-in may link with this library, or call it only through plugin->find(name). The
+ * latter also works if the host links the library statically. */
 typedef struct dl_plugin {
   uint32_t struct_size;
   int32_t abi_version; /* DL_ABI_VERSION of the library */
@@ -1577,30 +1760,34 @@ typedef struct dl_plugin {
 /* The type of dl_plugin_register. */
 typedef dl_status (*dl_plugin_register_function)(dl_plugin* plugin, dl_error* error);
 
-/* Loads a plug-in: a path, or a NAME without `/`, for which libdataline-NAME.so is looked for as the dynamic linker does. It
- * stays loaded until the process ends. All that it adds is added, or nothing. Errors: DL_ERR_NOT_FOUND (says why the
- * linker refused), DL_ERR_NOT_A_FILE, DL_ERR_TRUNCATED (a library that was cut is not loaded: it would end the process),
- * DL_ERR_UNSUPPORTED (no such entry point; another ABI), what the plug-in returns. */
+/* Loads a plug-in: a path, or a NAME without `/`, which the dynamic linker looks up as libdataline-NAME.so. It
+ * stays loaded until the process ends. Either everything that it adds is added, or nothing.
+ *
+ * Errors:
+ *   - DL_ERR_NOT_FOUND: states why the linker refused.
+ *   - DL_ERR_TRUNCATED: a truncated library is not loaded, since it would end the process.
+ *   - DL_ERR_UNSUPPORTED: no such entry point, or another ABI.
+ *   - DL_ERR_NOT_A_FILE, and what the plug-in returns. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_load(dl_extensions* extensions, const char* path,
                                                               dl_error* error);
 
-/* A format, as dl_format_at shows it. */
+/* A format, as dl_format_at describes it. */
 typedef struct dl_format_info {
   uint32_t struct_size;
   int32_t key_count;
   const char* name;
   const char* doc;
 } dl_format_info;
-/* Formats: those of the library, then those of `extensions` (may be NULL), enumerated as transforms are: dl_format_count of
- * them. dl_format_at and dl_format_key_at fill *out, whose strings live as long as the library, or as `extensions`.
- * DL_ERR_INVALID_ARGUMENT: no such format or key. */
+/* dl_format_count is the number of formats: those of the library, then those of `extensions` (may be NULL).
+ * dl_format_at fills *out with a format, dl_format_key_at with one of its keys. The strings live as long as the
+ * library, or as `extensions`. Errors: DL_ERR_INVALID_ARGUMENT (no such format or key). */
 DL_API DL_UNSTABLE int32_t dl_format_count(const dl_extensions* extensions);
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_format_at(const dl_extensions* extensions, int32_t index,
                                                         dl_format_info* out, dl_error* error);
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_format_key_at(const dl_extensions* extensions, int32_t index,
                                                             int32_t key, dl_format_key* out, dl_error* error);
-/* Storages of `extensions`: dl_storage_count of them. dl_storage_at fills *out: struct_size, scheme and doc, the rest
- * is NULL. DL_ERR_INVALID_ARGUMENT: no such storage. */
+/* dl_storage_count is the number of storages of `extensions`. dl_storage_at fills *out: struct_size, scheme and
+ * doc; the rest is NULL. Errors: DL_ERR_INVALID_ARGUMENT (no such storage). */
 DL_API DL_UNSTABLE int32_t dl_storage_count(const dl_extensions* extensions);
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_storage_at(const dl_extensions* extensions, int32_t index,
                                                          dl_storage* out, dl_error* error);

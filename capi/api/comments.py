@@ -1,4 +1,4 @@
-"""Comments as documentation: paragraphs, list items, the parts that say errors and threading, what each belongs to, and the
+"""Comments as documentation: paragraphs, list items, the parts on errors and threading, what each belongs to, and the
 comment on top of the header.
 
 SPDX-License-Identifier: Apache-2.0
@@ -19,29 +19,25 @@ def lines_of(comment):
 
 
 def paragraphs(lines):
-    """Paragraphs, each one string. List items, which hang their indentation, are paragraphs that begin with "- "."""
-    found, item = [], None  # item: the indentation of the list item that is being read
-    for number, line in enumerate(lines):
+    """Paragraphs, each one string. Items of lists start with "- ". In the comment, an item starts with "- " or is
+    indented, as a row of a table is ("label   text"). Lines that are indented further continue it.
+    """
+    found, item, continues = [], None, False  # item: the indentation of the list item that is being read
+    for line in lines:
         text, indent = line.strip(), len(line) - len(line.lstrip())
-        after = lines[number + 1] if number + 1 < len(lines) else ""
-        hangs = bool(after.strip()) and len(after) - len(after.lstrip()) > indent
+        dash = text.startswith("- ")
         if not text:
-            found.append("")
-        if not text or (item is not None and indent < item):
-            item = None
-        if not text:
-            continue
-        if (found and found[-1] and item is None and indent == 0 and not found[-1].startswith("- ")) or (
-            item is not None and indent > item
-        ):
+            item, continues = None, False
+        elif (item is not None and indent > item and not dash) or (continues and indent == 0 and not dash):
             found[-1] += " " + re.sub(r"\s+", " ", text)
-        elif item is not None or hangs or indent > 0:
-            item = indent
-            label = re.match(r"([\w*,`=. ]+?) {2,}(\S.*)", text)
-            found.append("- " + (f"{label[1]}: {label[2]}" if label else text))
+        elif dash or indent > 0:
+            row = None if dash else re.match(r"(\S.*?) {2,}(\S.*)", text)
+            found.append(text if dash else "- " + (f"{row[1]}: {row[2]}" if row else text))
+            item, continues = indent, False
         else:
             found.append(text)
-    return [text for text in found if text]
+            item, continues = None, True
+    return found
 
 
 def of_comment(comment):
@@ -54,15 +50,18 @@ def trailing(comment):
 
 
 def split(doc):
-    """(doc, errors, threading): what follows "Errors:" and "Threading:" in a paragraph, taken out of it."""
-    rest, parts = [], {"Errors": [], "Threading": []}
+    """(doc, errors, threading): what follows "Errors:" and "Threading:" in a paragraph, with the list below it, taken
+    out of the rest."""
+    parts = {"": [], "Errors": [], "Threading": []}
+    kind = ""
     for paragraph in doc:
-        pieces = re.split(r"(?:^|(?<=\s))(Errors|Threading): ", paragraph)
-        if pieces[0].strip():
-            rest.append(pieces[0].strip())
-        for kind, text in zip(pieces[1::2], pieces[2::2], strict=False):
-            parts[kind].append(text.strip())
-    return rest, " ".join(parts["Errors"]), " ".join(parts["Threading"])
+        if not paragraph.startswith("- "):
+            kind = ""
+        pieces = re.split(r"(?:^|(?<=\s))(Errors|Threading):(?:\s|$)", paragraph)
+        for name, text in zip([kind, *pieces[1::2]], pieces[::2], strict=True):
+            kind = name
+            parts[kind] += [text.strip()] if text.strip() else []
+    return parts[""], parts["Errors"], " ".join(parts["Threading"])
 
 
 def run_title(above, made, following):
@@ -125,7 +124,7 @@ def attach(found, remarks):
 
 
 def conventions(head):
-    """[(line, name, paragraphs)] of the entries "Name     text" below the line that begins with "Conventions."."""
+    """[(line, name, paragraphs)] of the entries "Name     text" below the line that starts with "Conventions."."""
     start = next((number for number, line in enumerate(head) if line.startswith("Conventions.")), None)
     found = []
     for number, line in enumerate(head[start + 1 :] if start is not None else [], start=(start or 0) + 2):

@@ -1,4 +1,4 @@
-"""Describes dataline.h as data: capi/api.json. README.md says what is in it.
+"""Describes dataline.h as data: capi/api.json. README.md describes its contents.
 
   describe.py HEADER [API_JSON]    writes the description, or prints it
 
@@ -22,7 +22,7 @@ RELEASE = {
     "name": "dl_release",
     "returns": "void",
     "parameters": [{"name": "context", "type": "void*"}],
-    "doc": ["Gives back what was lent, or ends a table: called once with its context, from any thread."],
+    "doc": ["Releases a borrowed array or a table. Called once with its context, from any thread."],
 }
 STATUS_SECTION = "Status and errors"
 HEAD = "Made from capi/dataline.h by capi/api/update.sh; do not edit."
@@ -33,7 +33,7 @@ class Wrong(Exception):
 
 
 def pruned(**entry):
-    """Without what is empty: a description says what is there."""
+    """Without empty values: they are omitted."""
     return {key: value for key, value in entry.items() if value not in ("", [], None, False)}
 
 
@@ -268,7 +268,7 @@ def describe(text):
 
 
 def written(value, indent=0, width=140):
-    """JSON in which whatever fits stands on one line, so that a change of one thing is a change of one line."""
+    """JSON with as much on a line as fits, so that a change of one thing is a change of one line."""
     flat = json.dumps(value, ensure_ascii=False)
     if not value or not isinstance(value, (dict, list)):
         return flat

@@ -1,4 +1,4 @@
-"""The Go of the package internal/abi that does not call: numbers, structs as they lie in memory, names of the functions.
+"""The Go of the package internal/abi that does not call: numbers, layouts of structs, names of the functions.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -89,8 +89,8 @@ def structs(api):
     names = Names(api)
     lines = [
         *head(
-            "The structs of dataline.h as they lie in memory; one list, hence the length. capi/reference says what the\n"
-            "// members mean."
+            "The structs of dataline.h in their layout in memory. One list, hence the length. capi/reference describes\n"
+            "// the members."
         ),
         'import "unsafe"',
     ]
@@ -105,7 +105,7 @@ def symbols(api):
     declared = [one["name"] for one in api["functions"] if not one.get("inline")]
     lines = [
         *head("The functions of dataline.h by name; their addresses are looked up once.", "!(dataline_static && cgo)"),
-        "// Places in symbols.",
+        "// Indices in symbols.",
         "const (",
     ]
     lines += [f"\tat{camel(name)}{' = iota' if number == 0 else ''}" for number, name in enumerate(declared)]

@@ -81,10 +81,10 @@ def by_address(one, names):
     numbers = [f"symbols[at{camel(one['name'])}]"]
     for parameter in parameters_of(one, names):
         numbers += as_number(*parameter)
-    gives = one["returns"] != "void"
+    has_result = one["returns"] != "void"
     yield from heading(one, names)
-    yield from call_lines(f"\t{'result, _, _ := ' if gives else ''}purego.SyscallN(", numbers, ")", "\t\t", WIDTH)
-    if gives:
+    yield from call_lines(f"\t{'result, _, _ := ' if has_result else ''}purego.SyscallN(", numbers, ")", "\t\t", WIDTH)
+    if has_result:
         yield f"\treturn {returned(names.type_of(one['returns']), 'result')}"
     yield "}"
 
@@ -93,8 +93,8 @@ def purego(api):
     names = Names(api)
     lines = [
         *head(
-            "All calls, by address; one list, hence the length. A Go pointer becomes a number inside the argument list\n"
-            "// only: there the compiler keeps what it points to alive, and on the heap.",
+            "All calls, by address. One list, hence the length. A Go pointer becomes a number inside the argument list\n"
+            "// only: there the compiler keeps its target alive, and on the heap.",
             "!(dataline_static && cgo)",
         ),
         "import (",
@@ -178,7 +178,7 @@ def static(api):
     names = Names(api)
     declared = [one for one in api["functions"] if not one.get("inline")]
     lines = [
-        *head("All calls, through cgo; one list, hence the length.", "dataline_static && cgo"),
+        *head("All calls, through cgo. One list, hence the length.", "dataline_static && cgo"),
         "/*",
         "#include <dataline.h>",
         "",

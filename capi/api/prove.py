@@ -1,4 +1,4 @@
-"""C that compiles only if what api.json says is what the header says: a compiler's word, beside the parser's.
+"""C that compiles only if api.json agrees with the header: a check by a compiler, beside the parser's.
 
   prove.py API_JSON      prints the C
 

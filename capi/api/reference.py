@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 import re
 
 from prove import declared
-from words import HEAD, markdown, outside_code, wrapped
+from words import HEAD, markdown, outside_code, with_title, wrapped
 
 WIDTH = 120
 FOLDER = "capi/reference"
@@ -33,6 +33,23 @@ def title(group):
     return ", ".join(one["name"] for one in group)
 
 
+def undated(paragraphs):
+    """Without "Since 0.3.": each entry has its own place for that."""
+    texts = [re.sub(r"(^|\s+)Since \d+\.\d+\.?(?=\s|$)", "", one).strip() for one in paragraphs]
+    return [text for text in texts if text]
+
+
+def dated(text, since, usual=None):
+    """With the release, where it is not the usual one."""
+    if since in (None, usual):
+        return text
+    return f"{text}{'' if not text or text.endswith('.') else '.'} Since {since}.".strip()
+
+
+def capital(paragraphs):
+    return [paragraphs[0][:1].upper() + paragraphs[0][1:], *paragraphs[1:]] if paragraphs else []
+
+
 class Reference:
     """What every page needs: the description, and where each name is described."""
 
@@ -54,16 +71,25 @@ class Reference:
         """A paragraph as Markdown. Names of the header become links, except those being described."""
 
         def replaced(found):
-            name = found[0]
-            return f"[`{name}`]({self.place[name]})" if name in self.place and name not in own else f"`{name}`"
+            text, name = found[0], found[1]
+            return f"[`{text}`]({self.place[name]})" if name in self.place and name not in own else f"`{text}`"
 
-        return outside_code(markdown(paragraph), lambda part: re.sub(r"\b(?:dl|DL)_\w*[A-Za-z0-9]\b", replaced, part))
+        name = r"\b((?:dl|DL)_\w*[A-Za-z0-9])\b(?:\.[a-z_]+\b|\([a-z][a-z, ]*\))?"
+        return outside_code(markdown(paragraph), lambda part: re.sub(name, replaced, part))
 
     def doc(self, paragraphs, own=()):
-        return wrapped(paragraphs, "", WIDTH, lambda paragraph: self.text(paragraph, own))
+        return wrapped(undated(paragraphs), "", WIDTH, lambda paragraph: self.text(paragraph, own))
 
     def cell(self, paragraphs, own=()):
-        return self.text(" ".join(paragraphs), own)
+        """Text in a table, where items of a list are lines."""
+        paragraphs = undated(paragraphs)
+        texts = [self.text(one.removeprefix("- "), own) for one in paragraphs]
+        listed = [one.startswith("- ") for one in paragraphs]
+        joined = "".join(
+            ("" if number == 0 else "<br>" if listed[number] or listed[number - 1] else " ") + text
+            for number, text in enumerate(texts)
+        )
+        return re.sub(r"(?<!\\)\|", r"\|", joined)  # in code too
 
     # -- parts
 
@@ -73,8 +99,8 @@ class Reference:
         yield from ["# The C interface of Dataline", "", f"<!-- {HEAD} -->", ""]
         yield from wrapped(
             [
-                f"Version {api['version']}, ABI {api['abi_version']}: everything that `dataline.h` declares, in its "
-                "order. For authors of programs in C, and of bindings; `capi/api.json` holds the same as data."
+                f"Everything that `dataline.h` declares, in its order: version {api['version']}, ABI "
+                f"{api['abi_version']}. `capi/api.json` holds the same as data, for authors of bindings."
             ],
             "",
             WIDTH,
@@ -86,7 +112,7 @@ class Reference:
             links = ", ".join(f"[`{one['name']}`]({self.place[one['name']]})" for one in things)
             yield f"- [{section['name']}]({page}){f': {links}' if links else ''}"
         yield from ["", "## A program", "", "```c", *api["example"], "```", "", "## Conventions", ""]
-        yield from wrapped(["They hold for every function unless its description says otherwise."], "", WIDTH)
+        yield "These rules apply to every function unless its description states an exception."
         yield ""
         yield from self.doc([f"- **{one['name']}.** {one['doc']}" for one in api["conventions"]])
 
@@ -94,20 +120,21 @@ class Reference:
         yield from ["", "### Status codes", ""]
         yield from self.doc(
             [
-                "`dl_status` is `int32_t`: 0, a positive soft result, or a negative error. Errors come in bands of "
-                "20 or 10 numbers, which later releases fill."
+                "`dl_status` is an `int32_t`: 0, a positive soft result, or a negative error. Each group of errors "
+                "has a range of 20 or 10 numbers. Later releases add codes within these ranges."
             ]
         )
-        yield from ["", "| code | number | is |", "|---|---|---|"]
+        yield from ["", "| code | value | meaning |", "|---|---|---|"]
         band = ""
         for one in self.api["status_codes"]:
             if one.get("band", "") != band:
                 band = one["band"]
                 yield f"| **{band.rstrip('.')}** | | |"
-            yield f"| `{one['name']}` | {one['value']} | {self.cell(one.get('doc', []), [one['name']])} |"
+            doc = dated(self.cell(one.get("doc", []), [one["name"]]), one.get("since"))
+            yield f"| `{one['name']}` | {one['value']} | {doc} |"
 
     def handles(self):
-        yield from ["", "| handle | is |", "|---|---|"]
+        yield from ["", "| handle | description |", "|---|---|"]
         yield from (f"| `{one['name']}` | {self.cell(one['doc'], [one['name']])} |" for one in self.api["handles"])
         yield from [
             "",
@@ -116,7 +143,7 @@ class Reference:
             *self.doc(
                 [
                     "Functions that the host provides, as members of structs or as arguments. The header declares "
-                    "most of them in place; the names are for bindings."
+                    "most of them in place and does not name them: bindings use the names below."
                 ]
             ),
             "",
@@ -127,13 +154,18 @@ class Reference:
         yield from [
             "```",
             "",
-            f"Structs of DLPack and of Arrow, which the header only names: {', '.join(f'`{name}`' for name in self.api['foreign'])}.",
+            *self.doc(
+                [
+                    "The header forward-declares these structs of DLPack and Arrow: "
+                    f"{', '.join(f'`{name}`' for name in self.api['foreign'])}."
+                ]
+            ),
         ]
 
     def prototype(self, start, parameters):
         """A declaration, its parameters aligned under the first where they need more lines."""
         parts = [declared(one["type"], one["name"]) for one in parameters] or ["void"]
-        line, indent = start, " " * min(len(start), 40)
+        line, indent = start, " " * min(len(start), 60)
         for number, part in enumerate(parts):
             piece = part + (");" if number == len(parts) - 1 else ",")
             if len(line) + len(piece) + 1 > WIDTH - 10 and line != start:
@@ -146,9 +178,10 @@ class Reference:
     def constants(self, group):
         yield from ["", f"### {group['name']}", ""]
         yield from [*self.doc(group["doc"]), ""] if "doc" in group else []
-        yield from ["| constant | value | is |", "|---|---|---|"]
+        yield from ["| constant | value | meaning |", "|---|---|---|"]
         for one in group["values"]:
-            yield f"| `{one['name']}` | {one['value']} | {self.cell(one.get('doc', []), [one['name']])} |"
+            doc = dated(self.cell(one.get("doc", []), [one["name"]]), one.get("since"))
+            yield f"| `{one['name']}` | {one['value']} | {doc} |"
 
     def struct(self, one):
         yield from ["", f"### {one['name']}", ""]
@@ -158,18 +191,15 @@ class Reference:
             size += f", {one['first_size']} in release {one['since']}"
         yield from [
             "",
-            f"{size}; {'may grow at its end' if one['grows'] else 'never grows'}; since {one['since']}"
+            f"{size}; {'later releases may append members' if one['grows'] else 'never grows'}; since {one['since']}"
             f"{'; unstable' if one.get('unstable') else ''}.",
             "",
-            "| at | member | is |",
+            "| offset | member | description |",
             "|---|---|---|",
         ]
         for member in one["members"]:
-            age = f" Since {member['since']}." if "since" in member else ""
-            yield (
-                f"| {member['offset']} | `{declared(member['type'], member['name'])}` | "
-                f"{self.cell(member.get('doc', []), [one['name']])}{age} |"
-            )
+            doc = dated(self.cell(member.get("doc", []), [one["name"]]), member.get("since"), one["since"])
+            yield f"| {member['offset']} | `{declared(member['type'], member['name'])}` | {doc} |"
 
     def functions(self, group):
         names = [one["name"] for one in group]
@@ -180,14 +210,12 @@ class Reference:
         yield from ["```", ""]
         one = group[0]
         lines = [*one.get("doc", [])]
-        lines += [f"**Errors.** {one['errors']}"] if "errors" in one else []
-        lines += [f"**Threading.** {one['threading'][:1].upper()}{one['threading'][1:]}"] if "threading" in one else []
+        lines += with_title("**Errors.**", capital(one.get("errors", [])))
+        lines += with_title("**Threading.**", capital([one["threading"]] if "threading" in one else []))
         yield from self.doc(lines, names)
-        yield from [
-            "",
-            f"Since {one['since']}{'; unstable: may change, or go, in a minor release' if one.get('unstable') else ''}"
-            f"{'; in the header alone: a binding writes it in its own language' if one.get('inline') else ''}.",
-        ]
+        unstable = "; unstable: may change or be removed in a minor release" if one.get("unstable") else ""
+        inline = " Inline in the header: each binding implements it again." if one.get("inline") else ""
+        yield from ["", f"Since {one['since']}{unstable}.{inline}"]
 
     def of_section(self, kind, section):
         return [one for one in self.api[kind] if one["section"] == section["name"]]
@@ -198,7 +226,7 @@ class Reference:
             "",
             f"<!-- {HEAD} -->",
             "",
-            "[All sections, and what holds for every function](README.md)",
+            "[All sections and conventions](README.md)",
         ]
         yield from ["", *self.doc(section["doc"])] if "doc" in section else []
         yield from self.statuses() if section["name"] == "Status and errors" else []

@@ -103,7 +103,7 @@ def prototype_in_c(one):
 
 def structs(api):
     lines = [
-        *head("The handles, callbacks and structs of the header; one list, hence the length."),
+        *head("The handles, callbacks and structs of the header. One list, hence the length."),
         "use std::os::raw::{c_char, c_void};",
         "",
     ]
@@ -134,7 +134,7 @@ def structs(api):
 
 def functions(api):
     lines = [
-        *head("The functions of the header, in its order; one list, hence the length."),
+        *head("The functions of the header, in its order. One list, hence the length."),
         "use crate::arrow::*;",
         "use crate::dlpack::*;",
         "use crate::structs::*;",

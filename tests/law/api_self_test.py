@@ -107,7 +107,7 @@ DL_API DL_UNSTABLE int32_t dl_thing_try(dl_thing* thing); /* may go */
 SHUT = "DL_API void dl_thing_shut("
 HEADERS = [
     ("a struct without struct_size", "  uint32_t struct_size;\n  int32_t count;", "  uint32_t size;\n  int32_t count;",
-     ":{struct dl_piece {}: struct dl_piece does not begin with uint32_t struct_size"),
+     ":{struct dl_piece {}: struct dl_piece does not start with uint32_t struct_size"),
     ("a struct without a comment", "/* What went wrong. */\n", "", ":{typedef struct dl_error}: struct dl_error has no comment"),
     ("a handle without a comment", " /* does something */", "", ":{typedef struct dl_thing}: dl_thing has no comment"),
     ("a function without a comment", " /* any */", "", ":{dl_thing_number}: dl_thing_number has no comment"),
@@ -119,7 +119,7 @@ HEADERS = [
     ("a handle by value", SHUT + "dl_thing* thing", SHUT + "dl_thing thing", ":{" + SHUT + "}: dl_thing_shut: a dl_thing can only be pointed to"),
     ("a double by value", "dl_thing_number(void)", "dl_thing_number(double x)", ":{dl_thing_number}: dl_thing_number: a double must be"),
     ("a length that is no constant", "more[DL_LENGTH]", "more[DL_WIDTH]", ":{more[}: a number, or a constant defined above"),
-    ("a struct that does not say its size", "No struct_size: its", "Its", ":{typedef struct dl_cell {}: struct dl_cell does not begin"),
+    ("a struct that does not say its size", "No struct_size: its", "Its", ":{typedef struct dl_cell {}: struct dl_cell does not start"),
     ("padding", "  int32_t count;\n", "", ":{void* context;}: dl_piece.context: 4 bytes of padding before it"),
     ("two members in one declaration", "  int32_t count;", "  int16_t count, other;", ":{count, other}: one member a declaration"),
     ("a failing function without an error", ",\n                                             dl_error* error);", ");",
@@ -127,19 +127,40 @@ HEADERS = [
     ("a status that may be dropped", "DL_API DL_MUST_CHECK dl_status", "DL_API dl_status", ":{dl_thing_open(}: dl_thing_open returns dl_status without"),
     ("an unstable function in the stable part", SHUT, "DL_API DL_UNSTABLE void dl_thing_shut(", ":{dl_thing_shut(}: dl_thing_shut is not in the part"),
     ("a stable function in the unstable part", "DL_API DL_UNSTABLE", "DL_API", ":{dl_thing_try}: dl_thing_try is in the part"),
-    ("a function without DL_API", "DL_API intptr_t", "intptr_t", ":{intptr_t dl_thing_number}: no declaration begins with 'intptr_t'"),
-    ("another prefix", "dl_thing_number", "thing_number", ":{thing_number}: thing_number: names begin with dl_ or DL_"),
+    ("a function without DL_API", "DL_API intptr_t", "intptr_t", ":{intptr_t dl_thing_number}: no declaration starts with 'intptr_t'"),
+    ("another prefix", "dl_thing_number", "thing_number", ":{thing_number}: thing_number: names start with dl_ or DL_"),
     ("a name declared twice", "dl_thing_number", "dl_thing_shut", ":{DL_API intptr_t}: dl_thing_shut is declared twice"),
     ("a comment that names what is not there", "/* any */", "/* see dl_thing_count */", ":{dl_thing_number}: a comment mentions dl_thing_count"),
     ("a comment that names no member", "/* any */", "/* see dl_error.text */", ":{dl_thing_number}: a comment mentions dl_error.text"),
     ("a convention that names what is not there", "return a dl_status.", "return DL_FINE.", ":5: a comment mentions DL_FINE"),
-    ("a constant that is computed", "DL_FLAG_TWO 2u", "DL_FLAG_TWO (1 << 1)", ":{DL_FLAG_TWO}: the value of DL_FLAG_TWO is no number"),
+    ("a constant that is computed", "DL_FLAG_TWO 2u", "DL_FLAG_TWO (1 << 1)", ":{DL_FLAG_TWO}: the value of DL_FLAG_TWO must be a number"),
     ("an enum", "typedef int32_t dl_status;", "typedef enum dl_status dl_status;", ":{enum}: type 'enum' is not for this header"),
     ("no (void)", "dl_thing_number(void)", "dl_thing_number()", ":{dl_thing_number}: write (void)"),
     ("a semicolon forgotten", "number(void);", "number(void)", ":{static inline}: ';' was expected, got 'static'"),
     ("an #endif forgotten", "#endif /* DATALINE_H */\n", "", ": an #if has no #endif"),
     ("a // comment", " /* any */", " // any", ":{dl_thing_number}: a // comment"),
-    ("a condition that is not known", "#ifdef __cplusplus\n#define", "#if __cplusplus > 201703L\n#define", ":{201703L}: a condition made of"),
+    ("a condition that is not known", "#ifdef __cplusplus\n#define", "#if __cplusplus > 201703L\n#define", ":{201703L}: expected a condition of"),
+]
+
+
+# (what it is, a comment, its paragraphs)
+COMMENTS = [
+    ("two paragraphs", "/* One\n * line.\n *\n * Two. */", ["One line.", "Two."]),
+    ("a table below its title", "/* A row. Names:\n *   next, between  calls\n *                  of it\n *   `wait`         a wait: long */",
+     ["A row. Names:", "- next, between: calls of it", "- `wait`: a wait: long"]),
+    ("a list with dashes", "/* Both:\n *   - one:\n *     a\n *   - two\n * Then\n * more. */", ["Both:", "- one: a", "- two", "Then more."]),
+    ("a list at the margin", "/* - one\n *   a\n * - two */", ["- one a", "- two"]),
+    ("a member's", "/* A list:\n   *   - one\n   *     a */", ["A list:", "- one a"]),
+]
+
+# (what it is, a paragraph, its Markdown, wrapped at 40)
+PARAGRAPHS = [
+    ("code that is not marked", "With a_b=2 and io=x, *out, dl_b, shape[0], DL_X_*, fork() and a->b.",
+     "With `a_b=2` and `io=x`, `*out`, dl_b,\n`shape[0]`, `DL_X_*`, `fork()` and\n`a->b`."),
+    ("no code", 'A "b_c" of i = 1, (d) and e.g. 2 * 3, [x) or f_.', 'A "b_c" of i = 1, (d) and e.g. 2 * 3,\n\\[x) or f_.'),
+    ("code at the end of a line", "- The first of many words, then `a + b` and more", "- The first of many words, then `a + b`\n  and more"),
+    ("code is not divided", "The first of so many more words, `ab + cd`", "The first of so many more words,\n`ab + cd`"),
+    ("a sign at the start of a line", "The first of so many more words are 123 - 2", "The first of so many more words are 123\n\\- 2"),
 ]
 
 
@@ -185,7 +206,7 @@ def right_header(describe, compiler):
         ("a length by name", piece["members"][5]["type"], "uint64_t[2]"),
         ("a comment for two", functions["dl_thing_shut"]["doc"], functions["dl_thing_open"]["doc"]),
         ("errors and threading", (functions["dl_thing_open"]["errors"], functions["dl_thing_open"]["threading"]),
-         ("DL_ERR_BAD.", "one at a time.")),
+         (["DL_ERR_BAD."], "one at a time.")),
         ("types", [one["type"] for one in functions["dl_thing_open"]["parameters"]],
          ["const char* const*", "const dl_piece*", "dl_thing**", "dl_error*"]),
         ("inline", (functions["dl_piece_at"]["inline"], functions["dl_thing_try"]["unstable"]), (True, True)),
@@ -260,13 +281,49 @@ def dead_links(generate, reference, root):
             yield f"{reference.FOLDER}/{name}: the link {found[0][1:]} leads nowhere"
 
 
+def wrong_texts(comments, words):
+    """Comments that become other paragraphs than these, and paragraphs that become other Markdown."""
+    for name, comment, want in COMMENTS:
+        if comments.of_comment(comment) != want:
+            yield f"{name}: expected {want}, got {comments.of_comment(comment)}"
+    parts = comments.split(["A. Errors: DL_A.", "- B: b", "", "Errors:", "- C: c", "Threading: any. Errors: D."])
+    want = (["A."], ["DL_A.", "- B: b", "- C: c", "D."], "any.")
+    if parts != want:
+        yield f"errors and threading: expected {want}, got {parts}"
+    for name, paragraph, want in PARAGRAPHS:
+        got = "\n".join(words.wrapped([paragraph], "", 40))
+        if got != want:
+            yield f"{name}: expected {want!r}, got {got!r}"
+
+
+def broken_pages(generate, reference, root):
+    """Rows with more or fewer cells than their table, code spans that do not end in their line, empty paragraphs, and lists within prose."""
+    pages = {path: text for path, text in generate.files(json.loads(check_api.text_in(pathlib.Path(root, "capi/api.json")))).items()
+             if path.startswith(reference.FOLDER)}
+    for path, text in pages.items():
+        cells = 0
+        for number, line in enumerate(re.sub(r"```c\n.*?```", lambda code: "\n" * code[0].count("\n"), text, flags=re.DOTALL).splitlines(), 1):
+            here = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+            if here and cells and here != cells:
+                yield f"{path}:{number}: a row of {here - 1} cells in a table of {cells - 1}"
+            cells = here
+            if line.count("`") % 2:
+                yield f"{path}:{number}: a code span is open"
+            if re.search(r"\S: - \S|^\\", line):
+                yield f"{path}:{number}: a list within prose"
+        if re.search(r"\n{3}(?!\Z)", text):
+            yield f"{path}: an empty paragraph"
+
+
 def run(root, compiler):
+    import comments
     import describe
     import generate
     import reference
+    import words
 
     wrong = [*wrong_headers(describe), *right_header(describe, compiler), *stale_files(generate, root),
-             *dead_links(generate, reference, root)]
+             *dead_links(generate, reference, root), *wrong_texts(comments, words), *broken_pages(generate, reference, root)]
     for line in wrong:
         print(line)
     print(f"{len(HEADERS)} headers with a fault, {len(wrong)} wrong")

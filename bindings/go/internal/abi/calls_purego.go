@@ -1,7 +1,7 @@
 // Code generated from capi/api.json by capi/api/generate.py; DO NOT EDIT.
 //
-// All calls, by address; one list, hence the length. A Go pointer becomes a number inside the argument list
-// only: there the compiler keeps what it points to alive, and on the heap.
+// All calls, by address. One list, hence the length. A Go pointer becomes a number inside the argument list
+// only: there the compiler keeps its target alive, and on the heap.
 //
 // SPDX-License-Identifier: Apache-2.0
 

@@ -1,6 +1,6 @@
 // Code generated from capi/api.json by capi/api/generate.py; DO NOT EDIT.
 //
-// All calls, through cgo; one list, hence the length.
+// All calls, through cgo. One list, hence the length.
 //
 // SPDX-License-Identifier: Apache-2.0
 

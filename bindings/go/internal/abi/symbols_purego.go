@@ -8,7 +8,7 @@
 
 package abi
 
-// Places in symbols.
+// Indices in symbols.
 const (
 	atVersionNumber = iota
 	atVersionString

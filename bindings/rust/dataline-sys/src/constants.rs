@@ -8,35 +8,35 @@ constants! {
     DL_OK: i32 = 0;
     /// once at the end of each epoch, including the last
     DL_END_OF_EPOCH: i32 = 1;
-    /// after the last of `epochs` epochs, on every call
+    /// on every call after the last of `epochs` epochs
     DL_END: i32 = 2;
     /// nothing is lost: a later call returns the batch
     DL_TIMEOUT: i32 = 3;
-    /// dl_loader_cancel or a cancel token; until a seek
+    /// dl_loader_cancel, until a seek or load; or a cancel token, permanently
     DL_CANCELLED: i32 = 4;
     /// dl_loader_interrupt or dl_epoch_interrupt ended this call
     DL_INTERRUPTED: i32 = 5;
-    /// NULL, a wrong struct_size, an invalid value
+    /// NULL, a wrong `struct_size` or an invalid value
     DL_ERR_INVALID_ARGUMENT: i32 = -1;
     DL_ERR_UNKNOWN_OPTION: i32 = -2;
     /// wrong type, out of range, or conflicting options
     DL_ERR_BAD_OPTION: i32 = -3;
-    /// does not parse; unknown scheme or key; error.column
+    /// syntax error, unknown scheme or unknown key; see dl_error.column
     DL_ERR_BAD_URI: i32 = -4;
-    /// does not parse or does not fit the fields; error.column
+    /// syntax error, or does not fit the fields; see dl_error.column
     DL_ERR_BAD_TRANSFORM: i32 = -5;
     DL_ERR_NO_SUCH_FIELD: i32 = -6;
-    /// known, but not in this build, this release or this kind of dataset
+    /// known, but not supported by this build, release or kind of dataset
     DL_ERR_UNSUPPORTED: i32 = -7;
     DL_ERR_WRONG_STATE: i32 = -8;
-    /// the loader belongs to the parent process
+    /// the object belongs to the parent process
     DL_ERR_FORKED: i32 = -9;
     DL_ERR_NO_MEMORY: i32 = -20;
-    /// memory_budget is too small: names the bytes and the option
+    /// `memory_budget` is too small; the message names the bytes and the option
     DL_ERR_OVER_BUDGET: i32 = -21;
-    /// names max_leases and how many are held
+    /// too many held batches; the message names `max_leases` and their number
     DL_ERR_LEASES_HELD: i32 = -22;
-    /// a worker thread could not be started
+    /// a thread could not be started
     DL_ERR_THREAD: i32 = -23;
     DL_ERR_TOO_MANY_FILES: i32 = -24;
     DL_ERR_NOT_FOUND: i32 = -40;
@@ -44,57 +44,57 @@ constants! {
     /// a directory, FIFO, socket or device where a file is needed
     DL_ERR_NOT_A_FILE: i32 = -42;
     DL_ERR_IO: i32 = -43;
-    /// a file is shorter than it says, or became shorter while in use
+    /// a file is shorter than it declares, or became shorter while in use
     DL_ERR_TRUNCATED: i32 = -44;
     DL_ERR_CORRUPT: i32 = -45;
     /// object arrays and pickles
     DL_ERR_UNSAFE_TYPE: i32 = -46;
-    /// parts of a dataset that do not fit each other
+    /// parts of a dataset do not fit each other
     DL_ERR_MISMATCH: i32 = -47;
     /// a file was modified while in use
     DL_ERR_CHANGED: i32 = -48;
-    /// on_error=raise: names the step, the samples and the causes
+    /// `on_error=raise`; the message names the step, the samples and the causes
     DL_ERR_BAD_SAMPLE: i32 = -49;
-    /// more than max_bad distinct bad samples
+    /// more than `max_bad` distinct bad samples
     DL_ERR_TOO_MANY_BAD: i32 = -50;
     /// an index, label, weight, epoch or step
     DL_ERR_OUT_OF_RANGE: i32 = -51;
-    /// a callback of the host's failed: a reader, or an extension
+    /// a callback of the host failed: a reader or an extension
     DL_ERR_READER: i32 = -52;
-    /// larger than max_bytes_per_sample or another limit
+    /// larger than `max_bytes_per_sample` or another limit
     DL_ERR_TOO_LARGE: i32 = -53;
     /// nothing to deliver, now or later
     DL_ERR_EMPTY: i32 = -54;
     /// not a state, damaged, or of another version
     DL_ERR_BAD_STATE: i32 = -70;
-    /// of another dataset or configuration: names both values
+    /// of another dataset or configuration; the message names both values
     DL_ERR_STATE_REFUSED: i32 = -71;
-    /// no driver, one that is too old, or no such device: names what is missing
+    /// no driver, a driver that is too old, or no such device; see the message
     DL_ERR_NO_DEVICE: i32 = -80;
     /// permanent: the loader can only be destroyed
     DL_ERR_DEVICE_LOST: i32 = -81;
-    /// A bug in the library; please report it.
+    /// a bug in the library; please report it
     DL_ERR_INTERNAL: i32 = -99;
     DL_VERSION_MAJOR: i32 = 0;
     DL_VERSION_MINOR: i32 = 2;
     DL_VERSION_PATCH: i32 = 0;
-    /// Incremented when a program built against an older header could break.
+    /// Incremented when a release could break a program built with an older header.
     DL_ABI_VERSION: i32 = 2;
     /// no struct of any release is larger
     DL_STRUCT_MAX_BYTES: usize = 4096;
     DL_MEMORY_METADATA: i32 = 0;
     /// orders, indices, weights
     DL_MEMORY_TABLE: i32 = 1;
-    /// the batch slots, 2 MiB aligned, page-locked for a device; one block per loader
+    /// batch slots, 2 MiB aligned, page-locked for a device; one block per loader
     DL_MEMORY_ARENA: i32 = 2;
     /// datasets held in memory, 2 MiB aligned
     DL_MEMORY_DATA: i32 = 3;
-    /// a batch beyond max_leases
+    /// a batch beyond `max_leases`
     DL_MEMORY_OVERFLOW: i32 = 4;
-    /// 2 MiB aligned address space that is touched only as needed: images being decoded (one block per
-    /// worker), rows without a fixed size (one block per loader)
+    /// 2 MiB aligned address space, touched only as needed: images during decoding (one block per worker),
+    /// rows without a fixed size (one block per loader).
     DL_MEMORY_FRAMES: i32 = 5;
-    /// opening a large dataset makes progress
+    /// progress of opening a large dataset
     DL_LOG_PROGRESS: i32 = 0;
     DL_LOG_INFO: i32 = 1;
     DL_LOG_WARNING: i32 = 2;
@@ -102,17 +102,17 @@ constants! {
     DL_OPTION_INT: i32 = 2;
     /// bytes
     DL_OPTION_SIZE: i32 = 3;
-    /// one of `choices`
+    /// one of dl_option_info.choices
     DL_OPTION_WORD: i32 = 4;
     DL_OPTION_TEXT: i32 = 5;
-    /// i64 array
+    /// array of `int64_t`
     DL_OPTION_INDICES: i32 = 6;
-    /// f64 array
+    /// array of double
     DL_OPTION_WEIGHTS: i32 = 7;
-    /// i64 array
+    /// array of `int64_t`. Since 0.3
     DL_OPTION_LENGTHS: i32 = 8;
     DL_SCOPE_DATASET: i32 = 1;
-    /// both: 3
+    /// an option of both has 3
     DL_SCOPE_LOADER: i32 = 2;
     /// delivered as 0 or 1, whatever byte is stored
     DL_DTYPE_BOOL: i32 = 1;
@@ -134,7 +134,7 @@ constants! {
     DL_DTYPE_C128: i32 = 15;
     DL_KIND_DENSE: i32 = 0;
     DL_KIND_RAGGED: i32 = 1;
-    /// only in dl_array: dense, with rows row_stride_bytes apart
+    /// only in dl_array: dense, with rows `row_stride_bytes` apart
     DL_KIND_STRIDED: i32 = 2;
     DL_VIEW_READ_ONLY: u64 = 1;
     /// shares bytes with another view of the batch
@@ -146,22 +146,22 @@ constants! {
     DL_DEVICE_CUDA: i32 = 2;
     /// 32 for a sample and one for the batch
     DL_MAX_RANK: i32 = 33;
-    /// what `read` returns when it was interrupted; no errno
+    /// `read` was interrupted; not an errno. Since 0.3
     DL_READER_INTERRUPTED: i32 = -1000000005;
     DL_IMAGE_JPEG: i32 = 1;
     DL_IMAGE_PNG: i32 = 2;
     DL_IMAGE_WEBP: i32 = 3;
-    /// PGM, PPM, PAM; since 0.2
+    /// PGM, PPM, PAM. Since 0.3
     DL_IMAGE_PNM: i32 = 4;
     /// only grows
     DL_METRIC_COUNTER: i32 = 1;
-    /// now
+    /// current value
     DL_METRIC_GAUGE: i32 = 2;
-    /// how often, how long
+    /// how often, and how long
     DL_METRIC_DURATION: i32 = 3;
-    /// of dl_metric.thread: all together
+    /// dl_metric.thread: all threads together
     DL_THREAD_ALL: i32 = -1;
-    /// whoever calls dl_loader_next
+    /// dl_metric.thread: the threads that call dl_loader_next
     DL_THREAD_CONSUMER: i32 = -2;
     DL_TUNE_OFF: i32 = 0;
     DL_TUNE_WATCH: i32 = 1;
@@ -170,6 +170,6 @@ constants! {
     DL_SNIFF_GUESS: i32 = 1;
     /// a header that other data could start with by chance
     DL_SNIFF_LIKELY: i32 = 2;
-    /// a magic that is long enough
+    /// a magic number that is long enough
     DL_SNIFF_CERTAIN: i32 = 3;
 }
