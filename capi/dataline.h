@@ -1288,14 +1288,17 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_start(dl_loader* load
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_stop(dl_loader* loader, dl_error* error);
 
 /* ---- Tuning ----------------------------------------------------------------------------------------------- */
-/* The number of workers and the prefetch depth can change while a job runs: the loader changes them (option `tune`, by
- * default on with num_workers=auto), or the host does. The delivered bytes stay the same.
- * Limits: num_workers=auto allows the number of CPUs, or 8 if that is more; prefetch_depth=auto, or not set, allows 16
- * batches; a number is the limit itself. The memory plan contains the limits from the start. They are lower where
- * memory_budget requires it, or where the system refuses a thread.
- * The loader measures what the consumer receives: batches per second, and the share of the time that it waits. It takes
- * back each change that does not help. When nothing is left to try, it rests until the rate falls by a tenth, the waiting
- * grows by a tenth of the time, or the number of CPUs changes. It logs each decision (DL_LOG_INFO). */
+/* The number of workers and the prefetch depth can change while a job runs: the loader changes them (option
+ * `tune`, by default on with num_workers=auto), or the host does. The delivered bytes stay the same.
+ *
+ * Limits: num_workers=auto allows the number of CPUs, or 8 if that is more; prefetch_depth=auto, or not set,
+ * allows 16 batches; a number is the limit itself. The memory plan contains the limits from the start. They are
+ * lower where memory_budget requires it, or where the system refuses a thread.
+ *
+ * The loader measures what the consumer receives: batches per second, and the share of the time that it waits. It
+ * takes back each change that does not help. When nothing is left to try, it rests until the rate falls by a
+ * tenth, the waiting grows by a tenth of the time, or the number of CPUs changes. It logs each decision
+ * (DL_LOG_INFO). */
 
 /* Sets the number of workers that work: 1 to dl_tuned.most_workers. Other workers finish the rows that they are
  * loading and then sleep. This ends tuning. Never blocks for long. Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_WRONG_STATE
