@@ -9,7 +9,7 @@ end
 @testset "Ctrl-C ends a wait, and the loader goes on" begin
     for seconds in (0, 0.5) # inside the library, in the event loop
         @test lines_of("processes/interrupt.jl"; signal_at = "waiting", seconds = seconds) ==
-            ["waiting", "InterruptException", "next: [2]"]
+            ["DatalineError", "waiting", "InterruptException", "next: [2]"]
     end
 end
 
