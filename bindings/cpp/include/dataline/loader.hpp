@@ -287,9 +287,10 @@ class Loader {
         [&](dl_metrics** out, dl_error* error) { return dl_loader_metrics(loader_.get(), out, error); });
   }
   Metrics metrics() const { return try_metrics().value(); }
-  // Starts a trace: writes what each thread does, as JSON in Chrome's trace event format. The target is a file,
-  // which is overwritten, or `write`. `write` is called from any thread, one call at a time. It must not call
-  // Dataline. It returns 0 or an error number; an exception counts as EIO. It is kept until the next trace or the
+  // Starts a trace: writes what each thread does, as JSON in Chrome's trace event format. The target is `path` (a
+  // new or empty file, or an older trace, which is overwritten) or `write`. `write` is called from any thread, one
+  // call at a time. It must not call Dataline. It returns 0 or an error number; an exception counts as EIO. It is
+  // kept until the next trace or the
   // loader's end. DL_ERR_WRONG_STATE, DL_ERR_NOT_FOUND, ... Start and stop from one thread at a time.
   using TraceSink = std::function<int32_t(std::string_view text)>;
   Result<void> try_trace_start(const std::string& path) {

@@ -175,7 +175,7 @@ class View {
                      "the view is empty: no such field, or the batch was moved from");
       case Fault::kDtype:
         return about(DL_ERR_MISMATCH,
-                     std::string("is ") + dtype_name() + ", requested as " + dl_dtype_name(wanted));
+                     std::string("is ") + dtype_name() + ", expected " + dl_dtype_name(wanted));
       case Fault::kSchema:
         return about(DL_ERR_WRONG_STATE, "belongs to a schema and has no data");
       case Fault::kDevice:

@@ -75,7 +75,7 @@ class Views {
 
  private:
   DATALINE_CPP_COLD Error no_field(std::string_view name) const {
-    std::string text = "no field '" + std::string(name) + "'; there are:";
+    std::string text = "no field '" + std::string(name) + "'; the fields are:";
     for (int32_t i = 0; i < count_; ++i)
       text += std::string(i > 0 ? ", " : " ") + dl_view_at(views_, i)->name;
     return Error(DL_ERR_NO_SUCH_FIELD, count_ > 0 ? text : text + " none");

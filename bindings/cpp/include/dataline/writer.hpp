@@ -32,7 +32,7 @@ class Writer {
   explicit operator bool() const noexcept { return writer_ != nullptr; }
 
   // `fields` are the fields of one sample. `job` identifies the input of the set. A PATH.partial with finished
-  // shards of another job, other fields or another shard_bytes is rejected (DL_ERR_STATE_REFUSED). DL_ERR_BAD_URI
+  // shards of another job, other fields, another shard_bytes or codec is rejected (DL_ERR_STATE_REFUSED). DL_ERR_BAD_URI
   // (column), DL_ERR_UNSUPPORTED (a field that the format cannot store), DL_ERR_WRONG_STATE (PATH exists, or
   // another process writes it), ...: see dl_writer_create.
   Writer(const std::string& uri, const std::vector<Field>& fields, const std::string& job = "")
