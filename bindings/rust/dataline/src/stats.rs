@@ -41,7 +41,7 @@ stats! {
     replaced: i64,
     /// Distinct bad samples seen.
     bad: i64,
-    /// Nanoseconds that consumers waited for batches; with `num_workers=0` the time of loading.
+    /// Nanoseconds that consumers waited for batches; 0 with `num_workers=0`.
     wait_ns: i64,
     /// Calls that had to wait.
     waits: i64,
