@@ -228,8 +228,7 @@ class Options {
   Result<void> takes_array(const std::string& key, int32_t type, const char* got) {
     const int32_t found = type_of(key);
     if (found == type) return {};
-    if (found != 0)
-      return Error(DL_ERR_BAD_OPTION, "option '" + key + "': does not accept " + got);
+    if (found != 0) return Error(DL_ERR_BAD_OPTION, "option '" + key + "': does not accept " + got);
     return put(key, std::string());  // unknown: the library's own message
   }
   // The type of the option; 0 if there is no such option.

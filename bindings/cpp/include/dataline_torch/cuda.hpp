@@ -36,8 +36,7 @@ inline namespace DATALINE_CPP_ABI {
 inline Result<std::string> try_device_option(at::Device device) {
   if (device.is_cpu()) return std::string("cpu");
   if (!device.is_cuda()) {
-    return Error(DL_ERR_UNSUPPORTED,
-                 "device '" + device.str() + "': expected cpu or cuda");
+    return Error(DL_ERR_UNSUPPORTED, "device '" + device.str() + "': expected cpu or cuda");
   }
   int index = device.has_index() ? device.index() : 0;
 #if DATALINE_TORCH_CUDA
