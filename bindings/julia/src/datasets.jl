@@ -24,9 +24,9 @@ Samples by index, from 0; immutable. `settings` are the options of [`options_tab
 
 Any thread. Loaders and composed datasets hold their own references to it. Usable in a forked child.
 
-A borrowed `Vector` can no longer be resized, even after the dataset is closed: `push!` and similar calls throw "cannot resize
-array with shared data". From Julia 1.11 it can be resized, and the borrowed memory does not change. Pass `copy(x)` if the
-vector has to grow.
+Up to Julia 1.10, a borrowed `Vector` can no longer be resized, even after the dataset is closed: `push!` and similar calls
+throw "cannot resize array with shared data". From Julia 1.11 on it can be resized, and the borrowed memory does not change.
+Pass `copy(x)` if the vector has to grow.
 """
 mutable struct Dataset <: SharedHandle
     handle::Handle
