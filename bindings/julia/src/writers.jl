@@ -21,7 +21,6 @@ finished shards stay in `PATH.partial`. A new writer with the same arguments res
 `position(writer)` is then the position passed with the last rows of that shard, `""` if there is none. A `PATH.partial` of
 another job, other fields, another `shard_bytes` or `codec` is `Dataline.ERR_STATE_REFUSED`. `Writer(f, ...)`, for a `do` block,
 finishes the set after `f(writer)`, and only closes it if `f` throws:
-when `f` throws:
 
     Dataline.Writer("arrow:set", (x = (Float32, 2), text = Ragged{UInt8}); job = "cleaned, 2nd try") do writer
         append!(writer, (x = rand(Float32, 2, 3), text = ["one", "", "three"]); position = "row 3")

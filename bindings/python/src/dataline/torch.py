@@ -114,7 +114,6 @@ class DataLoader(Generic[_Data, _Names, _Made]):
                        of CUDA graphs. Batches must have one size (``drop_last``, ``last_batch="pad"``)
     ================== ==================================================================================================
 
-    **Python code.** PyTorch's own loader makes the batches with ``collate_fn``, your own ``batch_sampler``,
     **Python code.** PyTorch's own loader makes the batches in two cases. The first is ``collate_fn``, your own
     ``batch_sampler``, ``batch_size=None`` or an IterableDataset. The second is a dataset that is Python code, if
     ``num_workers`` is set, or if its samples are not arrays, numbers and text in dicts, lists and tuples. The library
