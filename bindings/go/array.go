@@ -8,7 +8,8 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Array is a field in the program's own memory, for FromArrays and Writer.Append. It borrows the slice it is made from.
+// Array is a field in the program's own memory, for FromArrays and Writer.Append. It borrows the slice passed to its
+// constructor.
 type Array struct {
 	name    string
 	kind    Kind
@@ -20,7 +21,8 @@ type Array struct {
 	err     error // reported by FromArrays and Append
 }
 
-// NewArray is a dense field: shape[0] samples of shape[1:], in C order; without a shape it is [len(data)].
+// NewArray returns a dense field: shape[0] samples of shape[1:], in C order. Without a shape, the shape is
+// [len(data)].
 func NewArray[T Element](name string, data []T, shape ...int) Array {
 	if len(shape) == 0 {
 		shape = []int{len(data)}
@@ -32,8 +34,8 @@ func NewArray[T Element](name string, data []T, shape ...int) Array {
 	return a
 }
 
-// NewRagged is a ragged field: sample i is rows [offsets[i], offsets[i + 1]) of data, each of shape item (none: single
-// items). offsets start with 0, never decrease, and end with the number of rows.
+// NewRagged returns a ragged field: sample i is rows [offsets[i], offsets[i + 1]) of data. Each row has the shape
+// item (none: single items). The offsets start at 0, never decrease, and end at the number of rows.
 func NewRagged[T Element](name string, data []T, offsets []int64, item ...int) Array {
 	a := Array{name: name, kind: Ragged, dtype: dtypeOf[T](), data: dataOf(data), offsets: offsets}
 	items, ok := product(item)
@@ -44,9 +46,9 @@ func NewRagged[T Element](name string, data []T, offsets []int64, item ...int) A
 	a.shape = append([]int64{int64(rows)}, int64s(item)...)
 	switch {
 	case !ok || rows*items != len(data):
-		a.err = localError(ErrInvalidArgument, "array '%s': items of shape %v do not fill %d", name, item, len(data))
+		a.err = localError(ErrInvalidArgument, "array '%s': %[3]d items are not whole rows of shape %[2]v", name, item, len(data))
 	case len(offsets) == 0 || offsets[len(offsets)-1] != int64(rows):
-		a.err = localError(ErrInvalidArgument, "array '%s': offsets have to end with %d, the number of rows", name, rows)
+		a.err = localError(ErrInvalidArgument, "array '%s': the last offset must be %d, the number of rows", name, rows)
 	}
 	return a
 }
@@ -80,7 +82,7 @@ func int64s(numbers []int) []int64 {
 	return copied
 }
 
-// raw is the array in the library's form; everything it points to is pinned for the loan.
+// raw returns the array in the library's form; everything it points to is pinned for the loan.
 func (a Array) raw(l *loan) (abi.Array, error) {
 	if a.err != nil {
 		return abi.Array{}, a.err
@@ -108,7 +110,7 @@ func (a Array) raw(l *loan) (abi.Array, error) {
 	return raw, err
 }
 
-// rawArrays is arrays in the library's form, pinned for the loan.
+// rawArrays returns arrays in the library's form, pinned for the loan.
 func rawArrays(l *loan, arrays []Array) ([]abi.Array, error) {
 	raw := make([]abi.Array, len(arrays))
 	for at, array := range arrays {

@@ -8,20 +8,22 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// FromArrow is a dataset of a table in C's memory, by Arrow's C stream interface: of all arrays of a struct
-// ArrowArrayStream (of arrow-go: *cdata.CArrowArrayStream, as unsafe.Pointer, which cdata.ExportRecordReader fills). Values are
-// delivered from where they lie, and released when the dataset and all that came of it are gone. keys are those of an arrow: URI,
-// "fields=image/bytes,label&nulls=fill(0)", or "". The stream is taken, on an error too.
+// FromArrow returns a dataset over a table in C memory: all arrays of a stream of Arrow's C stream interface (struct
+// ArrowArrayStream). With arrow-go, pass the *cdata.CArrowArrayStream that cdata.ExportRecordReader fills, as
+// unsafe.Pointer. Values are delivered from Arrow's memory. The arrays are released after the dataset and everything
+// created from it are closed. keys are the keys of an arrow: URI, "fields=image/bytes,label&nulls=fill(0)", or "".
+// The call takes ownership of the stream, also on an error.
 //
-// ErrUnsupported names a type that is not read; ErrCorrupt for arrays that contradict themselves; ErrNoSuchField; ErrBadURI
-// in keys; ErrReader with what the stream says.
+// ErrUnsupported names a type that is not supported. ErrCorrupt: inconsistent arrays; ErrNoSuchField; ErrBadURI: in
+// keys; ErrReader: with the stream's message.
 func FromArrow(stream unsafe.Pointer, keys string, options ...Option) (*Dataset, error) {
 	return fromArrow(keys, options, func(text *byte, set abi.Handle, out *abi.Handle, e *abi.Error) int32 {
 		return abi.DatasetFromArrow(stream, text, set, out, e)
 	})
 }
 
-// FromArrowArray is FromArrow of one array, as Batch.Arrow gives it: a struct of the columns, or the only column.
+// FromArrowArray is FromArrow for one array, such as the result of Batch.Arrow: a struct of the columns, or the only
+// column.
 func FromArrowArray(schema, array unsafe.Pointer, keys string, options ...Option) (*Dataset, error) {
 	return fromArrow(keys, options, func(text *byte, set abi.Handle, out *abi.Handle, e *abi.Error) int32 {
 		return abi.DatasetFromArrowArray(schema, array, text, set, out, e)

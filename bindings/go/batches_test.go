@@ -90,11 +90,11 @@ func TestHalvesAreNumbers(t *testing.T) {
 func TestAWrongTypeOrNameIsRefusedWithWhatThereIs(t *testing.T) {
 	b := first(t, arrays(t, dataline.NewArray("x", []int64{1, 2})))
 	_, err := dataline.View[float32](b, "x")
-	if wants(t, err, dataline.ErrMismatch).Message != "field 'x': items are i64, asked for f32" {
+	if wants(t, err, dataline.ErrMismatch).Message != "field 'x': items are i64, expected f32" {
 		t.Error(err)
 	}
 	_, err = dataline.View[int64](b, "y")
-	if wants(t, err, dataline.ErrNoSuchField).Message != "no field 'y'; there are x" {
+	if wants(t, err, dataline.ErrNoSuchField).Message != "no field 'y'; the fields are x" {
 		t.Error(err)
 	}
 	rows := must[dataline.RowSet[int64]](t)(dataline.Rows[int64](b, "x"))

@@ -13,8 +13,8 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// answer runs what the library calls: the status of its error, which is described in `to`. `otherwise` is the code of errors
-// that have none.
+// answer runs a callback of the library. It returns the status of its error and describes the error in `to`.
+// `otherwise` is the code of errors that have none.
 func answer(to *abi.Error, otherwise Code, run func() error) int32 {
 	err := guarded(run)
 	if err == nil {
@@ -32,7 +32,7 @@ func answer(to *abi.Error, otherwise Code, run func() error) int32 {
 	return status
 }
 
-// guarded makes an error of a panic.
+// guarded turns a panic into an error.
 func guarded(run func() error) (err error) {
 	defer func() {
 		if thrown := recover(); thrown != nil {
@@ -42,7 +42,7 @@ func guarded(run func() error) (err error) {
 	return run()
 }
 
-// told is what the library is told of an error.
+// The error in the form that the library receives.
 func told(err error, otherwise Code) (code Code, text string, number syscall.Errno) {
 	text = err.Error()
 	errors.As(err, &number)
@@ -71,20 +71,20 @@ func closeQuietly(what any) {
 	}
 }
 
-// callerOptions are options of the library's, lent for a call.
+// callerOptions are options of the library, lent for a call.
 type callerOptions struct {
 	handle abi.Handle
 	over   atomic.Bool
 }
 
-// apply is for a mixture: alone they are used as they are, by newOptionSet.
+// apply rejects a mixture with other options: alone they are used directly, by newOptionSet.
 func (o *callerOptions) apply(*optionSet) error {
-	return localError(ErrInvalidArgument, "the options of a request: expected to be alone")
+	return localError(ErrInvalidArgument, "the options of a request cannot be combined with others")
 }
 
 func (o *callerOptions) set() (*optionSet, error) {
 	if o.over.Load() {
-		return nil, localError(ErrWrongState, "the options of a request: used after its call")
+		return nil, localError(ErrWrongState, "the options of a request were used after its call")
 	}
 	return &optionSet{handle: o.handle, borrowed: true}, nil
 }

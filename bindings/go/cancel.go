@@ -9,14 +9,14 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// CancelToken permanently ends the opening of datasets and the waits of loaders made with it (CancelWith): they return
-// ErrCancelled. To cancel a single call use a context: OpenContext, Loader.Next, Loader.Epoch.
+// CancelToken permanently ends the opening of datasets and the waits of loaders created with it (CancelWith): they
+// return ErrCancelled. To cancel a single call, use a context: OpenContext, Loader.Next, Loader.Epoch.
 type CancelToken struct {
 	handle  *handle
 	cleanup runtime.Cleanup
 }
 
-// NewCancelToken makes a token. Close it when it is not needed for Cancel any more.
+// NewCancelToken returns a token. Close it when Cancel is no longer needed.
 func NewCancelToken() (*CancelToken, error) {
 	if err := Load(); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func NewCancelToken() (*CancelToken, error) {
 	return t, nil
 }
 
-// Cancel may be called from any goroutine and never blocks. After Close it does nothing.
+// Cancel may be called from any goroutine and never blocks. Does nothing after Close.
 func (t *CancelToken) Cancel() {
 	_ = t.use(func(raw abi.Handle) error {
 		abi.CancelTokenCancel(raw)
@@ -38,7 +38,8 @@ func (t *CancelToken) Cancel() {
 	})
 }
 
-// Close releases the token; what was made with it keeps its own reference. Calling it again does nothing.
+// Close releases the token. Datasets and loaders created with it keep their own reference. Does nothing if called
+// again.
 func (t *CancelToken) Close() error {
 	if t == nil {
 		return nil
@@ -61,7 +62,7 @@ func (t *CancelToken) use(function func(raw abi.Handle) error) error {
 	return function(t.handle.pointer)
 }
 
-// tokenOf returns a token that is cancelled by a context, and a function that ends the connection.
+// tokenOf returns a token that a context cancels, and a function that ends the connection.
 func tokenOf(ctx context.Context) (*CancelToken, func(), error) {
 	token, err := NewCancelToken()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Dataset is an immutable set of samples by index. Several goroutines may use it concurrently. Close it when no more
-// loaders are made from it: loaders, and datasets made from it, keep their own references.
+// Dataset is an immutable set of samples by index. Several goroutines may use it concurrently. Loaders and composed
+// datasets hold their own references to it, so Close it when you create no more of them.
 type Dataset struct {
 	handle      *handle
 	count       int
@@ -23,8 +23,8 @@ type Dataset struct {
 	cleanup     runtime.Cleanup
 }
 
-// Open opens "scheme:path[,path...][?key=value&...]" or a bare path, whose format is detected. Only headers are
-// read (except .gz and io=memory). Of the options those of datasets apply.
+// Open opens "scheme:path[,path...][?key=value&...]" or a bare path, whose format is detected. Reads headers only
+// (except .gz and io=memory). Applies options of scope dataset.
 //
 // ErrBadURI (with Column), ErrNotFound, ErrPermission, ErrNotAFile, ErrTruncated, ErrCorrupt, ErrMismatch,
 // ErrUnsafeType, ErrUnsupported, ErrEmpty, ErrTooManyFiles, ErrOverBudget, ErrNoMemory; ErrCancelled.
@@ -37,7 +37,7 @@ func Open(uri string, options ...Option) (*Dataset, error) {
 	return open(uri, set)
 }
 
-// OpenContext is Open, ended with the context's error when the context is done. Not together with CancelWith.
+// OpenContext is Open, but returns the context's error when the context is done. Not together with CancelWith.
 func OpenContext(ctx context.Context, uri string, options ...Option) (*Dataset, error) {
 	if err := checkContext(ctx); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func OpenContext(ctx context.Context, uri string, options ...Option) (*Dataset, 
 	}
 	defer set.destroy()
 	if set.token {
-		return nil, localError(ErrInvalidArgument, "a context and a cancel token: expected one of them")
+		return nil, localError(ErrInvalidArgument, "a context and a cancel token: use only one of them")
 	}
 	if err := CancelWith(token).apply(set); err != nil {
 		return nil, err
@@ -100,11 +100,12 @@ func newDataset(create func(out *abi.Handle, e *abi.Error) int32) (*Dataset, err
 	return d, nil
 }
 
-// FromArrays is a dataset over the program's own slices, which are borrowed, not copied, and must not change until
-// `released` (may be nil) is called: once, in its own goroutine, when the dataset and everything made from it (loaders,
-// composed datasets) are closed; never when FromArrays fails. Batches hold copies and do not count.
+// FromArrays returns a dataset over the program's own slices. They are borrowed, not copied, and must not change
+// until `released` (may be nil) is called. It is called once, in its own goroutine, after the dataset and everything
+// created from it (loaders, composed datasets) are closed. Batches do not need the memory. `released` is not called
+// if FromArrays fails.
 //
-// ErrInvalidArgument for shapes that do not fit; ErrMismatch for unequal lengths.
+// ErrInvalidArgument: shapes that do not fit; ErrMismatch: unequal lengths.
 func FromArrays(arrays []Array, released func(), options ...Option) (*Dataset, error) {
 	set, err := newOptionSet(options)
 	if err != nil {
@@ -127,14 +128,14 @@ func FromArrays(arrays []Array, released func(), options ...Option) (*Dataset, e
 
 // Named is a part of Zip.
 type Named struct {
-	// Name renames the part's field, or prefixes those of a part with several ("name/field"); "" leaves them.
+	// Name renames the field of its part, or, if it has several, prefixes them ("name/field"). "" keeps the names.
 	Name    string
 	Dataset *Dataset
 }
 
-// Zip puts the fields of datasets of equal length side by side. The parts may be closed after it.
+// Zip puts fields side by side; all parts have equal lengths. The parts may be closed afterwards.
 //
-// ErrMismatch with both lengths.
+// ErrMismatch, with both lengths.
 func Zip(parts ...Named) (*Dataset, error) {
 	datasets := make([]*Dataset, len(parts))
 	names := make([]*byte, len(parts))
@@ -157,9 +158,9 @@ func Zip(parts ...Named) (*Dataset, error) {
 	})
 }
 
-// Concat puts datasets with the same fields one after another. The parts may be closed after it.
+// Concat concatenates parts with equal fields. The parts may be closed afterwards.
 //
-// ErrMismatch naming both fields.
+// ErrMismatch names both fields.
 func Concat(parts ...*Dataset) (*Dataset, error) {
 	return compose(parts, func(parts []abi.Handle, out *abi.Handle, e *abi.Error) int32 {
 		return abi.DatasetConcat(unsafe.SliceData(parts), int32(len(parts)), nil, out, e)
@@ -182,10 +183,10 @@ func compose(parts []*Dataset, create func([]abi.Handle, *abi.Handle, *abi.Error
 	return newDataset(func(out *abi.Handle, e *abi.Error) int32 { return create(handles, out, e) })
 }
 
-// Subset is samples indices[0], indices[1], ... of the dataset, which may be closed after it. The slice is borrowed as
-// in FromArrays, until the subset and its loaders are closed.
+// Subset returns the samples indices[0], indices[1], ... of the dataset, which may be closed afterwards. The slice is
+// borrowed as in FromArrays, until the subset and its loaders are closed.
 //
-// ErrOutOfRange naming the index.
+// ErrOutOfRange names the index.
 func (d *Dataset) Subset(indices []int64) (*Dataset, error) {
 	var dataset *Dataset
 	err := lend(nil, func(l *loan) (err error) {
@@ -198,8 +199,8 @@ func (d *Dataset) Subset(indices []int64) (*Dataset, error) {
 	return dataset, err
 }
 
-// Read is one sample through the transforms of the options, as a batch of one, which the caller releases: for viewers and
-// tests, not for training. ErrOutOfRange, and the errors of NewLoader and Next.
+// Read reads one sample through the transforms of the options, as a batch of one, which the caller releases. For
+// viewers and tests, not for training. ErrOutOfRange, and the errors of NewLoader and Next.
 func (d *Dataset) Read(index int, options ...Option) (*Batch, error) {
 	if err := d.enter(); err != nil {
 		return nil, err
@@ -221,11 +222,12 @@ func (d *Dataset) Read(index int, options ...Option) (*Batch, error) {
 	return b, nil
 }
 
-// Identity describes which files of this machine the samples are read from, as text of lines "key: value". Two texts are equal
-// while the structure (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or renamed. Compare
-// it to decide whether to reuse something that was made of the dataset earlier. It looks at every file of a folder.
+// Identity describes the files on this machine that the samples are read from, as lines of "key: value". Two texts
+// are equal if the structure (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or
+// renamed. Compare them to decide whether earlier results computed from the dataset are still valid. Checks every
+// file of a folder.
 //
-// ErrUnsupported for data in memory, and for a Source or an object of a storage that states neither files nor a fingerprint.
+// ErrUnsupported: data in memory; a Source or a stored object with neither files nor a fingerprint.
 func (d *Dataset) Identity() (string, error) {
 	if err := d.enter(); err != nil {
 		return "", err
@@ -237,25 +239,25 @@ func (d *Dataset) Identity() (string, error) {
 	})
 }
 
-// Len is the number of samples; -1 when unknown.
+// Len returns the sample count; -1 if unknown.
 func (d *Dataset) Len() int { return d.count }
 
-// Fields of one sample.
+// Fields returns the fields of one sample.
 func (d *Dataset) Fields() []Field { return slices.Clone(d.fields) }
 
-// Format: "idx", "zip", "arrays", ...
+// Format returns "idx", "zip", "arrays", ...
 func (d *Dataset) Format() string { return d.format }
 
-// URI as given to Open, or "".
+// URI returns the URI passed to Open, or "".
 func (d *Dataset) URI() string { return d.uri }
 
-// Notes are remarks for the user.
+// Notes returns notes for the user: what was assumed, what is slow.
 func (d *Dataset) Notes() []string { return slices.Clone(d.notes) }
 
-// Classes are the class names, indexed by label; none where the dataset has none.
+// Classes returns the class names, indexed by label; empty if the dataset has none.
 func (d *Dataset) Classes() []string { return slices.Clone(d.classes) }
 
-// Close drops this reference. Calling it again does nothing. The description of the dataset stays available.
+// Close releases this reference. Does nothing if called again. The description of the dataset stays available.
 func (d *Dataset) Close() error {
 	if d == nil {
 		return nil
@@ -266,7 +268,7 @@ func (d *Dataset) Close() error {
 	return nil
 }
 
-// enter begins a call on the handle, which the caller leaves.
+// enter starts a call on the handle; the caller ends it.
 func (d *Dataset) enter() error {
 	if d == nil {
 		return errNil("dataset")

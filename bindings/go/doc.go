@@ -16,14 +16,14 @@
 //		...
 //	}
 //
-// No cgo is needed: the shared library is loaded at run time (SetLibraryPath says from where). With the build tag
-// dataline_static and cgo the static library is linked instead.
+// No cgo is needed: the shared library is loaded at run time (see SetLibraryPath for where it is searched). With the
+// build tag dataline_static and cgo, the static library is linked instead.
 //
-// Compare errors with the codes of this package by errors.Is (ErrNotFound, ErrCorrupt, ...); *Error has the details.
-// Closing twice is fine; use after Close returns ErrClosed. Datasets, loaders, shared epochs, writers and tokens that were not
-// closed are closed some time after the garbage collector finds them unreachable, which is only a safety net; a batch without
-// Release is reported.
+// Compare errors with the codes of this package with errors.Is (ErrNotFound, ErrCorrupt, ...); *Error has the details.
+// Closing twice is allowed; use after Close returns ErrClosed. The garbage collector closes unreachable datasets,
+// loaders, shared epochs, writers and tokens some time later, which is only a safety net. A batch without Release is
+// reported.
 //
-// A Go program cannot fork without exec, so no loader runs in a forked child; child programs (os/exec) inherit nothing of
-// it.
+// A Go program cannot fork without exec, so no loader runs in a forked child. Child programs (os/exec) inherit nothing
+// from it.
 package dataline

@@ -12,7 +12,7 @@ import (
 // DType is the type of a field's items.
 type DType int32
 
-// The item types, and the Go types that hold them.
+// The item types, with their Go types.
 const (
 	Bool DType = abi.DL_DTYPE_BOOL
 	U8   DType = abi.DL_DTYPE_U8
@@ -31,7 +31,7 @@ const (
 	C128 DType = abi.DL_DTYPE_C128 // complex128
 )
 
-// String is the library's name of it, "u8", once the library is loaded.
+// String returns the library's name, "u8", once the library is loaded.
 func (d DType) String() string {
 	if abi.Loaded() {
 		return abi.Text(abi.DtypeName(int32(d)))
@@ -39,7 +39,7 @@ func (d DType) String() string {
 	return "dtype " + strconv.Itoa(int(d))
 }
 
-// Bytes of one item; 0 for an unknown type, and before the library is loaded.
+// Bytes returns the bytes of one item; 0 for an unknown type, and before the library is loaded.
 func (d DType) Bytes() int {
 	if !abi.Loaded() {
 		return 0
@@ -47,19 +47,19 @@ func (d DType) Bytes() int {
 	return int(abi.DtypeBytes(int32(d)))
 }
 
-// Half is an IEEE 754 binary16, as in memory.
+// Half is an IEEE 754 binary16, as stored in memory.
 type Half uint16
 
-// BFloat16 is the upper half of a float32, as in memory.
+// BFloat16 is the upper half of a float32, as stored in memory.
 type BFloat16 uint16
 
-// Element lists the Go types of a field's items.
+// Element lists the Go types for the items of a field.
 type Element interface {
 	bool | uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | Half | BFloat16 |
 		float32 | float64 | complex64 | complex128
 }
 
-// Float32 is the same number, exactly.
+// Float32 converts exactly.
 func (h Half) Float32() float32 {
 	sign := uint32(h&0x8000) << 16
 	exponent, fraction := uint32(h>>10)&0x1F, uint32(h)&0x3FF
@@ -72,7 +72,7 @@ func (h Half) Float32() float32 {
 	return math.Float32frombits(sign | math.Float32bits(float32(fraction)/(1<<24)))
 }
 
-// Float32 is the same number, exactly.
+// Float32 converts exactly.
 func (b BFloat16) Float32() float32 {
 	return math.Float32frombits(uint32(b) << 16)
 }

@@ -10,15 +10,16 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Epoch returns the batches of one epoch: the rest of this one at its start or after Seek or LoadState, otherwise the next
-// one from its first step (after a break). It yields nothing after the last epoch of the job.
+// Epoch returns the batches of one epoch. At its start, or after Seek or LoadState, these are the rest of the current
+// epoch. After a break, they are those of the next epoch, from its first step. Yields nothing after the last epoch of
+// the job.
 //
-// A batch is valid for its iteration, unless Keep is called. A context that is done ends the loop with the context's error,
-// also during a wait. ErrBadSample does not end the loop: a body that continues gets the step's good samples. All other
-// errors end it.
+// A batch is valid for its iteration, unless Keep is called. When the context is done, the loop ends with the
+// context's error, also during a wait. ErrBadSample does not end the loop: if the body continues, the next iteration
+// delivers the good samples of that step. All other errors end the loop.
 //
-// A loop ends the loop before it over the same loader when it begins, and so do Seek and LoadState: the next iteration of
-// that one is ErrWrongState. To share an epoch between goroutines use SharedEpoch.
+// When it starts, a loop ends the earlier loop over the same loader, as Seek and LoadState do: the next iteration of
+// that loop returns ErrWrongState. To share an epoch between goroutines, use SharedEpoch.
 func (l *Loader) Epoch(ctx context.Context) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		loop, err := l.begin(ctx)
@@ -33,29 +34,29 @@ func (l *Loader) Epoch(ctx context.Context) iter.Seq2[*Batch, error] {
 	}
 }
 
-// SharedEpoch is one epoch that several goroutines share: each batch goes to one of them, and all see its end.
+// SharedEpoch is one epoch that several goroutines share. Each batch goes to one of them, and all see its end.
 type SharedEpoch struct {
 	loop    *epochLoop
 	cleanup runtime.Cleanup
 }
 
-// SharedEpoch begins an epoch as a loop over Epoch does, for several goroutines, each of which loops over Batches. When the
-// context is done, the loops of all of them end with its error. End after the last epoch of the job.
+// SharedEpoch starts an epoch as a loop over Epoch does, for several goroutines, each of which loops over Batches.
+// When the context is done, all loops end with its error. End: after the last epoch of the job.
 func (l *Loader) SharedEpoch(ctx context.Context) (*SharedEpoch, error) {
 	loop, err := l.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &SharedEpoch{loop: loop}
-	// It may free the memory of a loader that was closed, so not in the goroutine of the cleanups.
+	// Not in the goroutine of the cleanups: it may free the memory of a closed loader.
 	s.cleanup = runtime.AddCleanup(s, func(loop *epochLoop) { go loop.close() }, loop)
 	return s, nil
 }
 
-// Batches returns the batches of the epoch that no other loop over it takes. Any number of goroutines may loop over it, also
-// more than once: after a break the rest is for the other loops and for later ones. Batches and errors are those of
-// Loader.Epoch. When the epoch has ended a loop yields nothing. When a newer loop, Seek or LoadState has ended it before
-// that, each loop yields ErrWrongState.
+// Batches returns the batches of the epoch that no other loop over it takes. Any number of goroutines may loop over
+// it, also more than once: after a break, other loops and later loops take the rest. Batches and errors are those of
+// Loader.Epoch. After the end of the epoch, a loop yields nothing. If a newer loop, Seek or LoadState has ended the
+// epoch early, each loop yields ErrWrongState.
 func (s *SharedEpoch) Batches() iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		if s == nil || s.loop == nil {
@@ -67,8 +68,8 @@ func (s *SharedEpoch) Batches() iter.Seq2[*Batch, error] {
 	}
 }
 
-// Interrupt ends every wait of loops over Batches with ErrInterrupted. If none waits, it ends the next iteration. A later
-// loop over Batches continues the epoch. Any goroutine; never blocks.
+// Interrupt ends every wait of loops over Batches with ErrInterrupted. If no loop waits, it ends the next iteration.
+// A later loop over Batches continues the epoch. Any goroutine; never blocks.
 func (s *SharedEpoch) Interrupt() {
 	if s != nil && s.loop != nil {
 		s.loop.interrupt()
@@ -76,8 +77,8 @@ func (s *SharedEpoch) Interrupt() {
 	}
 }
 
-// Close frees what the epoch holds; its loops end with ErrClosed, also those that wait. The loader's position stays, as after
-// a break. Calling it again does nothing.
+// Close frees the memory of the epoch. Its loops end with ErrClosed, also those that wait. The loader's position does
+// not change, as after a break. Does nothing if called again.
 func (s *SharedEpoch) Close() error {
 	if s == nil || s.loop == nil {
 		return nil
@@ -96,7 +97,7 @@ type epochLoop struct {
 	unwatch func() bool
 }
 
-// begin begins an epoch; close ends it. End after the last one.
+// begin starts an epoch; close ends it. End: after the last one.
 func (l *Loader) begin(ctx context.Context) (*epochLoop, error) {
 	if err := checkContext(ctx); err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (e *epochLoop) close() {
 	e.handle.close()
 }
 
-// next waits for a batch: its lease is in the frame when the error is nil.
+// next waits for a batch: its lease is in the frame if the error is nil.
 func (e *epochLoop) next(f *abi.Frame) error {
 	l := e.loader
 	if !l.handle.enter() {
@@ -147,7 +148,7 @@ func (e *epochLoop) next(f *abi.Frame) error {
 	if err == nil {
 		return ErrInterrupted
 	}
-	// An interrupt ends the waits that have begun, or one later call. A goroutine that was about to wait needs another one.
+	// An interrupt ends the waits that have started, or one later call. A goroutine that was about to wait needs another one.
 	abi.EpochInterrupt(e.handle.pointer)
 	return err
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Error is an error of the library. errors.Is matches its code (errors.Is(err, dataline.ErrCorrupt)) and the system's error
-// (errors.Is(err, fs.ErrNotExist)); errors.As gives the details.
+// Error is an error of the library. errors.Is matches its code (errors.Is(err, dataline.ErrCorrupt)) and the system's
+// error (errors.Is(err, fs.ErrNotExist)); errors.As provides the details.
 type Error struct {
 	Code    Code
-	Message string // one line with file, offset, sample or option, expected and got
+	Message string // one line with the file, offset, sample or option, the expected and the actual value
 	// SampleIndex is the (first) sample concerned, or -1.
 	SampleIndex int64
-	// Column is 1-based, in a URI or transform text, or 0.
+	// Column is the 1-based column in a URI or transform text, or 0.
 	Column int
 	// OSError is the system's error number, or 0.
 	OSError syscall.Errno
@@ -36,7 +36,7 @@ func (e *Error) Is(target error) bool {
 	return ok && code == e.Code
 }
 
-// Unwrap is the system's error, or nil.
+// Unwrap returns the system's error, or nil.
 func (e *Error) Unwrap() error {
 	if e.OSError == 0 {
 		return nil
@@ -44,15 +44,15 @@ func (e *Error) Unwrap() error {
 	return e.OSError
 }
 
-// Code is a status of the library. The constants below are errors themselves, to be compared by errors.Is.
+// Code is a status of the library. The constants below are themselves errors; compare with errors.Is.
 type Code int32
 
-// Error is the code by name.
+// Error returns the code by name.
 func (c Code) Error() string {
 	return "dataline: " + c.String()
 }
 
-// String is the library's name of it, "DL_ERR_CORRUPT", once the library is loaded.
+// String returns the library's name, "DL_ERR_CORRUPT", once the library is loaded.
 func (c Code) String() string {
 	if abi.Loaded() {
 		return abi.Text(abi.StatusName(int32(c)))
@@ -60,7 +60,7 @@ func (c Code) String() string {
 	return "status " + strconv.Itoa(int(c))
 }
 
-// Results that are not errors of the data or the job. Plain Code values, not wrapped.
+// Results that are not errors of the data or the job. They are plain Code values, not wrapped.
 const (
 	EndOfEpoch     Code = abi.DL_END_OF_EPOCH // once at the end of each epoch, including the last
 	End            Code = abi.DL_END          // after the last of `epochs` epochs, on every call
@@ -69,7 +69,7 @@ const (
 	ErrInterrupted Code = abi.DL_INTERRUPTED  // Loader.Interrupt ended this call; a later one continues
 )
 
-// The call.
+// Errors of the call.
 const (
 	ErrInvalidArgument Code = abi.DL_ERR_INVALID_ARGUMENT
 	ErrUnknownOption   Code = abi.DL_ERR_UNKNOWN_OPTION
@@ -82,16 +82,16 @@ const (
 	ErrForked          Code = abi.DL_ERR_FORKED // the loader belongs to the parent process
 )
 
-// The machine.
+// Errors of the machine.
 const (
 	ErrNoMemory     Code = abi.DL_ERR_NO_MEMORY
-	ErrOverBudget   Code = abi.DL_ERR_OVER_BUDGET // names the minimum memory_budget that works and the option to change
+	ErrOverBudget   Code = abi.DL_ERR_OVER_BUDGET // names the minimum memory_budget that works, and the option
 	ErrLeasesHeld   Code = abi.DL_ERR_LEASES_HELD
 	ErrThread       Code = abi.DL_ERR_THREAD
 	ErrTooManyFiles Code = abi.DL_ERR_TOO_MANY_FILES
 )
 
-// The data.
+// Errors of the data.
 const (
 	ErrNotFound   Code = abi.DL_ERR_NOT_FOUND
 	ErrPermission Code = abi.DL_ERR_PERMISSION
@@ -100,8 +100,8 @@ const (
 	ErrTruncated  Code = abi.DL_ERR_TRUNCATED
 	ErrCorrupt    Code = abi.DL_ERR_CORRUPT
 	ErrUnsafeType Code = abi.DL_ERR_UNSAFE_TYPE // object arrays and pickles
-	ErrMismatch   Code = abi.DL_ERR_MISMATCH    // parts that do not fit each other; a view of another dtype
-	ErrChanged    Code = abi.DL_ERR_CHANGED     // a file was replaced while in use
+	ErrMismatch   Code = abi.DL_ERR_MISMATCH    // parts of a dataset, or a requested type, that do not match
+	ErrChanged    Code = abi.DL_ERR_CHANGED     // a file was modified while in use
 	ErrBadSample  Code = abi.DL_ERR_BAD_SAMPLE  // on_error=raise: names the step, the samples and the causes
 	ErrTooManyBad Code = abi.DL_ERR_TOO_MANY_BAD
 	ErrOutOfRange Code = abi.DL_ERR_OUT_OF_RANGE
@@ -110,7 +110,7 @@ const (
 	ErrEmpty      Code = abi.DL_ERR_EMPTY
 )
 
-// Saved state, the accelerator, and bugs in the library.
+// Errors of saved state, of the accelerator, and bugs in the library.
 const (
 	ErrBadState     Code = abi.DL_ERR_BAD_STATE
 	ErrStateRefused Code = abi.DL_ERR_STATE_REFUSED
@@ -130,9 +130,9 @@ func localError(code Code, format string, values ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, values...), SampleIndex: -1}
 }
 
-// errNil is the error for a nil object, often because the error of the call that makes it was not checked.
+// errNil is the error for a nil object. Often the caller did not check the error of the call that returns it.
 func errNil(what string) error {
-	return localError(ErrInvalidArgument, "%s: expected one, got nil", what)
+	return localError(ErrInvalidArgument, "%s is nil", what)
 }
 
 // frames are the output buffers of calls.
@@ -154,7 +154,7 @@ func failure(status int32, details *abi.Error) error {
 	}
 }
 
-// call makes a call outside of the hot path.
+// call makes a call outside the hot path.
 func call(function func(err *abi.Error) int32) error {
 	f := frames.Get().(*abi.Frame)
 	defer frames.Put(f)

@@ -9,21 +9,21 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Extensions are formats, operators and storages of the program's own, and plug-ins. They are an Option: datasets opened
-// with it know the formats and storages that it has by then, loaders the operators. Nothing is global: other calls do not
-// know them. Several goroutines may use it.
+// Extensions are formats, operators and storages of your own, and plug-ins. Extensions are an Option: datasets opened
+// with it support the formats and storages that it contains at that time, and loaders use the operators. Nothing is
+// global: other calls are not affected. Several goroutines may use it.
 //
-// What is added is called from several threads at once, which Go did not start. An error that is or wraps an *Error or a Code
-// keeps its code, and one of the system its number; others are ErrBadTransform of Operator.Prepare and ErrReader elsewhere. A
-// panic becomes an error. What implements io.Closer is closed once, by a goroutine of its own, when no extensions, dataset
-// or loader needs it; not if adding it fails.
+// The library calls extensions from several of its threads concurrently. An error that is or wraps an *Error or a
+// Code keeps its code, and a system error keeps its number. Other errors become ErrBadTransform in Operator.Prepare
+// and ErrReader elsewhere. A panic becomes an error. An extension that implements io.Closer is closed once, in its
+// own goroutine, when no extensions, dataset or loader needs it. It is not closed if adding it fails.
 type Extensions struct {
 	handle  *handle
 	adding  sync.RWMutex // the library's lists are not locked
 	cleanup runtime.Cleanup
 }
 
-// NewExtensions has nothing yet.
+// NewExtensions returns an empty set of extensions.
 func NewExtensions() (*Extensions, error) {
 	if err := Load(); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func NewExtensions() (*Extensions, error) {
 	return e, nil
 }
 
-// Close lets go of what was added; datasets and loaders keep what they need. Closing twice, or nil, is fine.
+// Close releases the extensions; datasets and loaders keep what they need. Does nothing if called again, or on nil.
 func (e *Extensions) Close() error {
 	if e != nil && e.handle != nil {
 		e.cleanup.Stop()
@@ -46,7 +46,7 @@ func (e *Extensions) Close() error {
 	return nil
 }
 
-// change calls a function that adds.
+// change calls a function that adds an extension.
 func (e *Extensions) change(function func(handle abi.Handle, err *abi.Error) int32) error {
 	if e == nil {
 		return errNil("extensions")
@@ -60,7 +60,7 @@ func (e *Extensions) change(function func(handle abi.Handle, err *abi.Error) int
 	return call(func(err *abi.Error) int32 { return function(e.handle.pointer, err) })
 }
 
-// look calls a function that does not.
+// look calls a function that adds nothing.
 func (e *Extensions) look(function func(handle abi.Handle) error) error {
 	if e == nil {
 		return errNil("extensions")
@@ -80,7 +80,7 @@ func (e *Extensions) apply(set *optionSet) error {
 	})
 }
 
-// AddFormat adds a format. ErrInvalidArgument: its name is no name, or is there already.
+// AddFormat adds a format. ErrInvalidArgument: its name is invalid or already in use.
 func (e *Extensions) AddFormat(format Format) error {
 	if format == nil {
 		return errNil("format")
@@ -95,7 +95,7 @@ func (e *Extensions) AddFormat(format Format) error {
 	})
 }
 
-// AddOperator adds an operator of transforms. Errors as of AddFormat.
+// AddOperator adds an operator of transforms. Errors are those of AddFormat.
 func (e *Extensions) AddOperator(operator Operator) error {
 	if operator == nil {
 		return errNil("operator")
@@ -112,7 +112,7 @@ func (e *Extensions) AddOperator(operator Operator) error {
 	})
 }
 
-// AddStorage adds a storage. Errors as of AddFormat.
+// AddStorage adds a storage. Errors are those of AddFormat.
 func (e *Extensions) AddStorage(storage Storage) error {
 	if storage == nil {
 		return errNil("storage")
@@ -127,7 +127,7 @@ func (e *Extensions) AddStorage(storage Storage) error {
 	})
 }
 
-// lend lends what is added, which is closed when the loan ends.
+// lend lends an extension, which is closed when the loan ends.
 func (e *Extensions) lend(added any, take func(l *loan) error) error {
 	if e == nil {
 		return errNil("extensions")
@@ -135,10 +135,12 @@ func (e *Extensions) lend(added any, take func(l *loan) error) error {
 	return lend(func() { closeQuietly(added) }, take)
 }
 
-// LoadPlugin loads a plug-in: a path, or a NAME without "/", for which libdataline-NAME.so is looked for as the dynamic
-// linker does. Its code runs in this process, and stays until the process ends. All that it adds is added, or nothing.
+// LoadPlugin loads a plug-in: a path, or a NAME without "/". For a NAME, the dynamic linker searches for
+// libdataline-NAME.so. Its code runs in this process and stays loaded until the process ends. Either everything that
+// it adds is added, or nothing.
 //
-// ErrNotFound (with what the linker says), ErrUnsupported (no plug-in, or one for another ABI), and what it returns.
+// ErrNotFound (with the linker's message), ErrUnsupported (not a plug-in, or built for another ABI), and the errors
+// of the plug-in.
 func (e *Extensions) LoadPlugin(path string) error {
 	text, err := cText("plug-in", path)
 	if err != nil {
@@ -147,7 +149,7 @@ func (e *Extensions) LoadPlugin(path string) error {
 	return e.change(func(handle abi.Handle, err *abi.Error) int32 { return abi.ExtensionsLoad(handle, text, err) })
 }
 
-// Transforms is the library's table of operators, then those of the extensions.
+// Transforms returns the library's table of operators, then those of the extensions.
 func (e *Extensions) Transforms() (table []TransformInfo, err error) {
 	err = e.look(func(handle abi.Handle) error {
 		table, err = transformsOf(handle)
@@ -156,7 +158,7 @@ func (e *Extensions) Transforms() (table []TransformInfo, err error) {
 	return table, err
 }
 
-// Formats is the library's table of formats, then those of the extensions.
+// Formats returns the library's table of formats, then those of the extensions.
 func (e *Extensions) Formats() (table []FormatInfo, err error) {
 	err = e.look(func(handle abi.Handle) error {
 		table, err = formatsOf(handle)
@@ -165,7 +167,7 @@ func (e *Extensions) Formats() (table []FormatInfo, err error) {
 	return table, err
 }
 
-// Storages is the storages of the extensions.
+// Storages returns the storages of the extensions.
 func (e *Extensions) Storages() (table []StorageInfo, err error) {
 	err = e.look(func(handle abi.Handle) error {
 		table, err = storagesOf(handle)

@@ -173,7 +173,7 @@ func TestPanicsOfAnOperatorBecomeErrors(t *testing.T) {
 	}
 	_, extensions = probed(t, nil, nil)
 	err = firstError(t, extensions, "x: probe")
-	if wants(t, err, dataline.ErrBadTransform); !strings.Contains(err.Message, "what makes a row: expected one, got nil") {
+	if wants(t, err, dataline.ErrBadTransform); !strings.Contains(err.Message, "the function that Prepare returned is nil") {
 		t.Error(err)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Kind says whether all samples of a field have one shape.
+// Kind distinguishes fields whose samples all have one shape from fields whose samples differ in length.
 type Kind int32
 
 const (
-	// Dense: one shape for all.
+	// Dense: all samples have one shape.
 	Dense Kind = abi.DL_KIND_DENSE
-	// Ragged: samples of different length, packed one after another. Bytes and UTF-8 text are ragged u8.
+	// Ragged: samples differ in length and are stored contiguously. Bytes and UTF-8 text are ragged u8.
 	Ragged Kind = abi.DL_KIND_RAGGED
 )
 
@@ -23,13 +23,13 @@ type Field struct {
 	Name  string // nested names use "/"
 	Kind  Kind
 	DType DType
-	// Shape of one sample in a dataset, of a batch in a loader; -1 is a varying dim. It starts with -1 for a ragged field,
-	// also in a Source or a Writer.
+	// Shape of one sample in a dataset, of a batch in a loader; -1: varying. For a ragged field, also of a Source or a
+	// Writer, it starts with -1.
 	Shape []int
-	// Axes is one letter per dim ("HWC"), or "" when unknown.
+	// Axes is one letter per dim ("HWC"), or "" if unknown.
 	Axes string
-	// Bytes of one sample, or of a batch; -1 when varying. For a ragged field of a Source: the maximum of one sample;
-	// 0 means the option max_bytes_per_sample.
+	// Bytes of one sample, or of a batch; -1 if they vary. For a ragged field of a Source: the maximum bytes of one
+	// sample; 0: the option max_bytes_per_sample.
 	Bytes int64
 }
 
@@ -52,7 +52,7 @@ func fieldsOf(views *abi.View, count int32) []Field {
 	return fields
 }
 
-// viewsOf is fields in the library's form; everything they point to is pinned for the loan.
+// viewsOf returns fields in the library's form; everything they point to is pinned for the loan.
 func viewsOf(l *loan, fields []Field) ([]abi.View, error) {
 	views := make([]abi.View, len(fields))
 	for at, field := range fields {

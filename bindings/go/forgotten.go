@@ -10,14 +10,14 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// forgotten counts the batches of a loader that became unreachable without Release after slices of them were given out. A
+// forgotten counts the batches of a loader that became unreachable without Release after they had returned slices. A
 // slice may be in use then, so their leases stay held.
 type forgotten struct {
 	count  atomic.Int64
 	logger *slog.Logger // nil: the default one
 }
 
-// guard is what a kept batch leaves behind when it becomes unreachable.
+// guard is the part of a kept batch that remains when the batch becomes unreachable.
 type guard struct {
 	lease  abi.Handle
 	sliced atomic.Bool
@@ -36,13 +36,13 @@ func (g *guard) settle() {
 			logger = slog.Default()
 		}
 		place := placeOf(g.lease)
-		logger.Warn("dataline: a batch became unreachable without Release; its memory stays held, for slices of it may be in use",
+		logger.Warn("dataline: a batch became unreachable without Release; its memory stays held, because slices of it may be in use",
 			"epoch", place.Epoch, "step", place.Step)
 	}
 	g.lost.count.Add(1)
 }
 
-// lend marks the batch as one that slices were given of.
+// lend marks a batch that has returned slices.
 func (b *Batch) lend() {
 	if b.guard != nil {
 		b.guard.sliced.Store(true)

@@ -9,20 +9,20 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Sniff is how sure a format is that a file is one of its own.
+// Sniff is how certain a format is that a file belongs to it.
 type Sniff int32
 
 const (
 	SniffNo      Sniff = abi.DL_SNIFF_NO
 	SniffGuess   Sniff = abi.DL_SNIFF_GUESS
 	SniffLikely  Sniff = abi.DL_SNIFF_LIKELY  // a header that other data could start with by chance
-	SniffCertain Sniff = abi.DL_SNIFF_CERTAIN // a magic that is long enough
+	SniffCertain Sniff = abi.DL_SNIFF_CERTAIN // a magic number that is long enough
 )
 
 // FormatKey is a key of a format's URIs, as in name:path?key=value.
 type FormatKey struct {
 	Name       string
-	Values     string // the words it takes, "error|ignore" (others are refused), or what it takes, "INTEGER"
+	Values     string // allowed words, "error|ignore" (others are rejected), or the kind of value, "INTEGER"
 	Default    string
 	HasDefault bool
 	Doc        string
@@ -30,39 +30,40 @@ type FormatKey struct {
 
 // FormatInfo describes a format.
 type FormatInfo struct {
-	Name string // 2 to 32 of a-z 0-9 _, a letter first
+	Name string // 2 to 32 characters of a-z 0-9 _, a letter first
 	Doc  string
 	Keys []FormatKey
-	// Suffixes of file names, ".wav"; not in the library's table.
+	// Suffixes are file-name suffixes, ".wav"; not in the library's table.
 	Suffixes []string
 }
 
-// Format is a file format of the program's own: opened as name:path?key=value, or found by content (Sniffer) or suffix where
-// no format of the library is surer.
+// Format is a file format of your own, opened as name:path?key=value. A file without a scheme is matched by content
+// (Sniffer) or suffix, if no format of the library matches it with more certainty.
 type Format interface {
-	About() FormatInfo // asked once
-	// Open makes the dataset, by any of the functions that do (FromSource, FromArrays, Open), and leaves it to the library:
-	// it is closed afterwards.
+	About() FormatInfo // called once
+	// Open creates the dataset, with any function that does (FromSource, FromArrays, Open). The library takes it over and
+	// closes it.
 	Open(request *FormatRequest) (*Dataset, error)
 }
 
-// Sniffer is a Format that knows its files by their content.
+// Sniffer is a Format that recognises its files by their content.
 type Sniffer interface {
 	Sniff(file FirstBytes) Sniff
 }
 
-// FirstBytes is the beginning of a file; it lives for the call.
+// FirstBytes are the first bytes of a file, valid during the call.
 type FirstBytes struct {
 	Path      string
-	Bytes     []byte // up to 512
-	FileBytes int64  // of the whole file
+	Bytes     []byte // up to 512 bytes
+	FileBytes int64  // of the complete file
 }
 
-// FormatRequest is what Format.Open is asked for.
+// FormatRequest is the argument of Format.Open.
 type FormatRequest struct {
-	Path   string            // one path of the URI; several are opened one by one, and concatenated
-	Values map[string]string // by key: as given, else its default; without those that have neither
-	// Options are the caller's, for what Open opens and makes: alone, and until it returns.
+	Path   string            // one path of the URI; several are opened one by one and concatenated
+	Values map[string]string // by key: from the URI, else the default; keys with neither are absent
+	// Options are the caller's options, for the files and the dataset that Open creates. They cannot be combined with
+	// others, and are valid until Open returns.
 	Options Option
 }
 
@@ -96,7 +97,7 @@ func formatTable(l *loan, format Format) (*abi.Format, error) {
 		text{&table.Suffixes, strings.Join(about.Suffixes, " ")})
 }
 
-// text is a member of a struct, and what it is to say.
+// text is a member of a struct, and its value.
 type text struct {
 	to   **byte
 	from string
@@ -148,7 +149,7 @@ func (f *addedFormat) request(raw *abi.FormatRequest, options Option) *FormatReq
 	return &FormatRequest{abi.Text(raw.Path), values, options}
 }
 
-// leave gives the library's dataset away; this one is closed then.
+// leave passes the library's dataset on, and closes this one.
 func (d *Dataset) leave() (abi.Handle, error) {
 	if d == nil {
 		return nil, errNil("dataset")
@@ -184,7 +185,7 @@ func formatsOf(extensions abi.Handle) ([]FormatInfo, error) {
 	return table, nil
 }
 
-// Formats is the library's table of formats.
+// Formats returns the library's table of formats.
 func Formats() ([]FormatInfo, error) {
 	if err := Load(); err != nil {
 		return nil, err

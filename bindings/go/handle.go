@@ -8,11 +8,11 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// handle owns an object of the library that may be closed while other goroutines use it: it is destroyed after it was
-// closed and the last call on it returned.
+// handle owns an object of the library that may be closed while other goroutines use it. It is destroyed after close,
+// when the last call on it has returned.
 //
-// state = calls in progress (including a running close), plus closedBit after close. No call enters after that, so state
-// becomes exactly closedBit once, and the call that leaves last destroys the object.
+// state = calls in progress (including a running close), plus closedBit after close. No call enters after that. So
+// state equals closedBit exactly once, and the call that leaves last destroys the object.
 type handle struct {
 	pointer abi.Handle
 	destroy func(abi.Handle)
@@ -28,7 +28,7 @@ func newHandle(pointer abi.Handle, destroy, wake func(abi.Handle)) *handle {
 	return &handle{pointer: pointer, destroy: destroy, wake: wake, gone: make(chan struct{})}
 }
 
-// enter begins a call; false when closed, or for nil, which the zero value of an owner has.
+// enter starts a call; false if closed, or for nil, the zero value of an owner.
 func (h *handle) enter() bool {
 	for h != nil {
 		state := h.state.Load()

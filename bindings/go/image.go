@@ -21,7 +21,7 @@ const (
 	PNM  ImageFormat = abi.DL_IMAGE_PNM
 )
 
-// String is "jpeg", "png", "webp", "pnm".
+// String returns "jpeg", "png", "webp", "pnm".
 func (f ImageFormat) String() string {
 	switch f {
 	case JPEG:
@@ -42,16 +42,16 @@ type ImageInfo struct {
 	Width, Height int64 // pixels, as stored: before any Exif orientation
 	Channels      int   // as stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK)
 	Bits          int   // per channel
-	Orientation   int   // Exif, 1 to 8; 1 when absent
+	Orientation   int   // Exif, 1 to 8; 1 if absent
 	Progressive   bool  // or interlaced
 	Bytes         int64 // encoded
 }
 
-// ImageInfo reads the header of a sample's encoded image without decoding it, of the field "image" or the only one with
-// encoded bytes.
+// ImageInfo returns the header of a sample's encoded image; does not decode it. Reads the field "image", or the only
+// field with encoded bytes.
 //
-// ErrNoSuchField, ErrUnsupported (no encoded bytes), ErrOutOfRange, ErrCorrupt, ErrTruncated, and the errors of reading the
-// sample.
+// ErrNoSuchField, ErrUnsupported (no encoded bytes), ErrOutOfRange, ErrCorrupt, ErrTruncated, and the errors of
+// reading the sample.
 func (d *Dataset) ImageInfo(index int) (ImageInfo, error) { return d.headerOf(nil, index) }
 
 // ImageInfoOf is ImageInfo for a field by its name.
@@ -88,8 +88,8 @@ func (d *Dataset) headerOf(field *byte, index int) (ImageInfo, error) {
 	}, nil
 }
 
-// PixelScale is how to recover the pixels of a field: the value delivered in a channel is pixel * scale + offset, where
-// pixel is the stored u8 or u16. Where all channels are alike, any channel will do.
+// PixelScale returns how to recover the pixels of a field: the value delivered in a channel is pixel * scale +
+// offset, where pixel is the stored u8 or u16. If all channels have the same scale, any channel works.
 //
 // ErrNoSuchField, ErrInvalidArgument (no such channel), ErrUnsupported (the values do not map back to pixels).
 func (l *Loader) PixelScale(field string, channel int) (scale, offset float64, err error) {
@@ -104,7 +104,7 @@ func (l *Loader) PixelScale(field string, channel int) (scale, offset float64, e
 		}
 	}
 	if place < 0 {
-		return 0, 0, localError(ErrNoSuchField, "no field '%s'; there are %s", field, strings.Join(names, ", "))
+		return 0, 0, localError(ErrNoSuchField, "no field '%s'; the fields are %s", field, strings.Join(names, ", "))
 	}
 	found := new([2]float64)
 	err = l.use(func(raw abi.Handle, e *abi.Error) int32 {

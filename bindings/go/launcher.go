@@ -10,17 +10,17 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Launcher says which process of a job this one is: what rank=auto and world_size=auto stand for, and the place on this machine,
-// to choose a device by.
+// Launcher holds the values of rank=auto and world_size=auto, and the local rank on this machine, for choosing a
+// device.
 type Launcher struct {
 	Family         string // "torchrun", "jax", "openmpi", "pmi", "slurm", "pmix", "kubernetes", or "none": process 0 of 1
 	Rank           int
-	WorldSize      int // -1: this launcher tells the rank only
-	LocalRank      int // among those of this machine; -1: it does not say
-	LocalWorldSize int // -1: it does not say
+	WorldSize      int // -1: the launcher reports only the rank
+	LocalRank      int // among the processes of this machine; -1: the launcher does not report it
+	LocalWorldSize int // -1: the launcher does not report it
 }
 
-// DetectLauncher looks at the environment as it is now. ErrInvalidArgument names variables that are no ranks, half a set, or
+// DetectLauncher reads the environment now. ErrInvalidArgument names variables that are not ranks, are incomplete, or
 // contradict each other.
 func DetectLauncher() (Launcher, error) {
 	if err := Load(); err != nil {
@@ -42,8 +42,8 @@ func DetectLauncher() (Launcher, error) {
 	}, nil
 }
 
-// withEnvironment calls function with the environment as C has it: the library reads none by itself, and that of C does not see
-// os.Setenv.
+// withEnvironment calls function with the environment in C's form. The library does not read the environment, and C's
+// environment does not include os.Setenv.
 func withEnvironment(function func(environment **byte) error) error {
 	var pinner runtime.Pinner
 	defer pinner.Unpin()
@@ -61,7 +61,8 @@ func withEnvironment(function func(environment **byte) error) error {
 	return function(&pointers[0])
 }
 
-// giveEnvironment is for loaders: the library reads no environment, and asks this one when a rank or a world size is auto.
+// giveEnvironment is for loaders. The library does not read the environment: it uses this copy when rank or
+// world_size is auto.
 func (s *optionSet) giveEnvironment() error {
 	if s.handle == nil {
 		return nil

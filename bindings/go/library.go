@@ -8,11 +8,11 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// SetLibraryPath sets the only location of the shared library, a file or a folder, before anything else of this package is
-// used. Otherwise the library is searched in the folder of the environment variable DATALINE_LIB_DIR or, if that is not
-// set, next to the program, in the system's search path (LD_LIBRARY_PATH, ldconfig), and in the build folder of the
-// checkout this package was compiled in. An error when the library is already in use, or linked in (build tag
-// dataline_static).
+// SetLibraryPath sets the only location of the shared library, a file or a folder. Call it before anything else of
+// this package. Otherwise the library is searched in the folder of the environment variable DATALINE_LIB_DIR. If that
+// is not set, these places are searched: next to the program, the system's search path (LD_LIBRARY_PATH, ldconfig),
+// the build folder of the checkout that this package was compiled in. An error if the library is already in use, or
+// linked in (build tag dataline_static).
 func SetLibraryPath(path string) error {
 	if err := abi.SetPath(path); err != nil {
 		return fmt.Errorf("dataline: %w", err)
@@ -20,10 +20,11 @@ func SetLibraryPath(path string) error {
 	return nil
 }
 
-// SetLibraryData gives the shared library itself, before anything else of this package is used: what the program has embedded
-// by //go:embed, so that it is one file. It is loaded from memory (memfd_create), or, where the system forbids that, from a file in
-// the user's cache folder that is named by the digest of its bytes and compared with it. An error as of SetLibraryPath.
-// The command cmd/dataline-embed writes the Go file that does this.
+// SetLibraryData sets the bytes of the shared library, which the program has embedded with //go:embed, so that it is
+// one file. Call it before anything else of this package. The library is loaded from memory (memfd_create). If the
+// system forbids that, it is loaded from a file in the user's cache folder, which is named by the digest of its bytes
+// and compared with it. Errors are those of SetLibraryPath. The command cmd/dataline-embed writes the Go file that
+// does this.
 func SetLibraryData(library []byte) error {
 	if err := abi.SetData(library); err != nil {
 		return fmt.Errorf("dataline: %w", err)
@@ -31,8 +32,8 @@ func SetLibraryData(library []byte) error {
 	return nil
 }
 
-// Load finds and loads the library, once. Every function that can fail does so too; after a failure the next one tries
-// again. The error lists all locations tried.
+// Load finds and loads the library, once. Every function that can fail does so too. After a failure, the next one
+// tries again. The error lists all locations tried.
 func Load() error {
 	if err := abi.Load(); err != nil {
 		return fmt.Errorf("dataline: %w", err)
@@ -40,7 +41,7 @@ func Load() error {
 	return nil
 }
 
-// Version is the library's: "0.2.0".
+// Version returns the version of the library: "0.2.0".
 func Version() (string, error) {
 	if err := Load(); err != nil {
 		return "", err
@@ -48,7 +49,8 @@ func Version() (string, error) {
 	return abi.Text(abi.VersionString()), nil
 }
 
-// BuildInfo is the optional parts of the build, its compiler and, after "; missing: ", the missing parts with their cost.
+// BuildInfo returns the optional parts of the build, and the compiler. If parts are missing, "; missing: " follows,
+// with the parts and what each costs.
 func BuildInfo() (string, error) {
 	if err := Load(); err != nil {
 		return "", err
@@ -56,7 +58,7 @@ func BuildInfo() (string, error) {
 	return abi.Text(abi.BuildInfo()), nil
 }
 
-// textFrom is the text of a call that follows the protocol of dl_loader_state_save.
+// textFrom returns the text of a call that follows the protocol of dl_loader_state_save.
 func textFrom(call func(room *byte, bytes *uintptr) error) (string, error) {
 	bytes := new(uintptr)
 	if err := call(nil, bytes); err != nil {
@@ -74,7 +76,7 @@ func textFrom(call func(room *byte, bytes *uintptr) error) (string, error) {
 	}
 }
 
-// cText is NUL-terminated text for the library.
+// cText returns NUL-terminated text for the library.
 func cText(what, text string) (*byte, error) {
 	bytes := make([]byte, len(text)+1)
 	for at := range len(text) {

@@ -10,8 +10,8 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Loader is a job's stream of batches; it owns threads, memory and a position. The stream depends on the data, the
-// options and the seed alone. Several goroutines may use it concurrently: each Next gets a different batch.
+// Loader is a job's stream of batches; it owns threads, memory and a position. The stream depends only on the data,
+// the options and the seed. Several goroutines may use it concurrently: each Next gets a different batch.
 type Loader struct {
 	handle  *handle
 	fields  []Field
@@ -21,8 +21,8 @@ type Loader struct {
 	lost    *forgotten
 }
 
-// NewLoader plans memory, starts the threads and begins to load. It keeps its own reference to the dataset. Of the
-// options those of loaders apply.
+// NewLoader plans memory, starts the workers and starts to load. It keeps its own reference to the dataset. Applies
+// options of scope loader.
 //
 // ErrUnknownOption, ErrBadOption, ErrBadTransform (with Column), ErrNoSuchField, ErrOutOfRange (indices, weights, start),
 // ErrOverBudget, ErrNoMemory, ErrThread, ErrEmpty, ErrUnsupported.
@@ -60,13 +60,13 @@ func NewLoader(dataset *Dataset, options ...Option) (*Loader, error) {
 
 		tracing: tracing,
 	}
-	// Joining the threads may take a while, so not in the goroutine of the cleanups.
+	// Not in the goroutine of the cleanups: joining the threads may take a while.
 	l.cleanup = runtime.AddCleanup(l, func(h *handle) { go h.close() }, l.handle)
 	return l, nil
 }
 
-// Close ends the loader: waits in progress return ErrClosed, threads are joined, memory is freed. Held batches stay valid.
-// It may be called again and from several goroutines; it returns when the loader is closed.
+// Close ends the loader: waits in progress return ErrClosed, threads are joined, memory is freed. Held batches stay
+// valid. It may be called again and from several goroutines; it returns when the loader is closed.
 func (l *Loader) Close() error {
 	if l == nil {
 		return nil
@@ -77,10 +77,10 @@ func (l *Loader) Close() error {
 	return nil
 }
 
-// Len is the number of batches in an epoch, the same on every rank; -1 when unknown.
+// Len returns the batches per epoch, the same on every rank; -1 if unknown.
 func (l *Loader) Len() int { return l.steps }
 
-// Fields of a batch, after transforms; the first dim is -1 where batches may differ in size.
+// Fields returns the schema of batches, after transforms. The first dim is -1 if batches may differ in size.
 func (l *Loader) Fields() []Field { return slices.Clone(l.fields) }
 
 // use makes a call on the loader.
@@ -96,30 +96,30 @@ func (l *Loader) use(function func(raw abi.Handle, e *abi.Error) int32) error {
 	return call(func(e *abi.Error) int32 { return function(l.handle.pointer, e) })
 }
 
-// Position is the epoch and the number of its batches that were delivered; if that is all of them, the end of the epoch is
-// still due. What is loaded ahead does not count.
+// Position returns the epoch and the number of its batches delivered so far. If these are all its batches, the end of
+// the epoch has not been returned yet. Batches loaded ahead do not count.
 func (l *Loader) Position() (epoch, step int, err error) {
 	at := new([2]int64)
 	err = l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderPosition(raw, &at[0], &at[1], e) })
 	return int(at[0]), int(at[1]), err
 }
 
-// Seek goes to a step of an epoch, clears a cancel and an interrupt, and ends the current loop. Held batches stay valid.
-// ErrOutOfRange names the limits.
+// Seek seeks to a step of an epoch. Clears a cancel and an interrupt, and ends the current loop. Held batches stay
+// valid. ErrOutOfRange names the limits.
 func (l *Loader) Seek(epoch, step int) error {
 	return l.move(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderSeek(raw, int64(epoch), int64(step), e) })
 }
 
-// SaveState returns the position and the identity of the job, as text. Any language and the shell can resume
-// from it.
+// SaveState returns the position and the identity of the job, as text. Any language and the shell can resume from it.
 func (l *Loader) SaveState() (string, error) {
 	return textFrom(func(room *byte, bytes *uintptr) error {
 		return l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderStateSave(raw, room, bytes, e) })
 	})
 }
 
-// LoadState goes to a saved position, and ends the current loop. Threads, depth, I/O, memory and transform may differ from
-// the saving job's; rank and world size too, with an equal global batch. ErrBadState; ErrStateRefused names both values.
+// LoadState seeks to a saved position, and ends the current loop. Threads, depth, I/O, memory and transform may
+// differ from the saving job. Rank and world size may differ too, if the global batch is equal. ErrBadState.
+// ErrStateRefused: the state belongs to another dataset or job; names both values.
 func (l *Loader) LoadState(state string) error {
 	text, err := cText("state", state)
 	if err != nil {
@@ -128,7 +128,7 @@ func (l *Loader) LoadState(state string) error {
 	return l.move(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderStateLoad(raw, text, e) })
 }
 
-// move makes a call that clears a cancel, and repeats the cancel of a Close that came before it.
+// move makes a call that clears a cancel, and repeats the cancel of an earlier Close.
 func (l *Loader) move(function func(raw abi.Handle, e *abi.Error) int32) error {
 	return l.use(func(raw abi.Handle, e *abi.Error) int32 {
 		status := function(raw, e)
@@ -139,8 +139,8 @@ func (l *Loader) move(function func(raw abi.Handle, e *abi.Error) int32) error {
 	})
 }
 
-// SetIndices replaces the order from the next epoch that has not begun, for a loader made with SampleIndices. It has the
-// first order's length and is borrowed in the same way.
+// SetIndices replaces the order, starting with the next epoch that has not begun. For loaders created with
+// SampleIndices. The new order has the length of the first one and is borrowed in the same way.
 func (l *Loader) SetIndices(indices []int64) error {
 	return lend(nil, func(loan *loan) error {
 		data := pin(loan, indices)
@@ -158,8 +158,8 @@ func (l *Loader) Cancel() {
 	})
 }
 
-// Interrupt ends every wait of Next, Work and loops with ErrInterrupted. If none waits, it ends the next such call, unless
-// Seek or LoadState comes first. No batch is lost. Any goroutine; never blocks.
+// Interrupt ends every current wait of Next, Work and loops with ErrInterrupted. If no goroutine waits, it ends the
+// next such call, unless Seek or LoadState comes first. No batch is lost. Any goroutine; never blocks.
 func (l *Loader) Interrupt() {
 	_ = l.use(func(raw abi.Handle, _ *abi.Error) int32 {
 		abi.LoaderInterrupt(raw)
@@ -167,15 +167,16 @@ func (l *Loader) Interrupt() {
 	})
 }
 
-// WaitHandle is a file descriptor that is readable while Next would not wait: for epoll; never read or close it. With
-// num_workers=0 it is readable except where lease_overflow=wait makes Next wait for a release. It lives as long as the loader.
+// WaitHandle returns a file descriptor that is readable while Next would not wait. Poll it; never read or close it.
+// With num_workers=0 it is always readable, unless Next has to wait for a release (lease_overflow=wait). It lives as
+// long as the loader.
 func (l *Loader) WaitHandle() (uintptr, error) {
 	out := new(uintptr)
 	err := l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderWaitHandle(raw, out, e) })
 	return *out, err
 }
 
-// BadSamples are the bad samples found so far, in order of delivery.
+// BadSamples returns the bad samples found so far, in order of delivery.
 func (l *Loader) BadSamples() ([]BadSample, error) {
 	count := int64(0)
 	err := l.use(func(raw abi.Handle, _ *abi.Error) int32 {

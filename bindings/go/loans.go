@@ -12,19 +12,19 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// loan is memory or code of Go that the library uses until it calls abi.Release with the loan's number. The library never
-// holds a Go pointer that is not pinned here.
+// loan is Go memory or code that the library uses until it calls abi.Release with the loan's number. The library
+// never holds a Go pointer that is not pinned here.
 type loan struct {
 	id       uintptr
 	pinner   runtime.Pinner
 	released func()
 	reader   *reader      // for a Source
 	logger   *slog.Logger // for LogTo
-	// what Extensions were given, what Prepare made, or an object of a storage
+	// an extension, the result of Prepare, or an object of a storage
 	extension any
 }
 
-// Ids start here, so that in a void* they do not look like invalid pointers to the Go runtime.
+// Ids start here: smaller numbers in a void* would look like invalid pointers to the Go runtime.
 const firstNumber = 1 << 20
 
 var (
@@ -36,12 +36,12 @@ func init() {
 	lastLoan.Store(firstNumber)
 	abi.Release = func(id uintptr) {
 		if l := endLoan(id); l != nil && l.released != nil {
-			go l.released() // not in a thread of the library, which must not be called from there
+			go l.released() // not in a thread of the library: calls from there are not allowed
 		}
 	}
 }
 
-// lend makes a call that borrows. When it fails nothing is borrowed: the loan ends and released is not called.
+// lend makes a call that borrows. If it fails, nothing is borrowed: the loan ends and released is not called.
 func lend(released func(), take func(l *loan) error) error {
 	l := &loan{id: lastLoan.Add(1), released: released}
 	loans.Store(l.id, l)
@@ -52,14 +52,14 @@ func lend(released func(), take func(l *loan) error) error {
 	return err
 }
 
-// newLoan is one that begins without a call: what a record lends.
+// newLoan starts a loan without a call: memory that a record lends.
 func newLoan() *loan {
 	l := &loan{id: lastLoan.Add(1)}
 	loans.Store(l.id, l)
 	return l
 }
 
-// extensionOf is what the library was given a number for.
+// extensionOf returns the extension for a number that the library received.
 func extensionOf[T any](id uintptr) T {
 	found, _ := loans.Load(id)
 	return found.(*loan).extension.(T)

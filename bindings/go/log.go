@@ -10,7 +10,7 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Levels of the library's log messages.
+// Levels of log messages of the library.
 const (
 	logProgress = abi.DL_LOG_PROGRESS
 	logInfo     = abi.DL_LOG_INFO

@@ -16,34 +16,34 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// MetricKind says what a Metric's value does.
+// MetricKind is how the value of a Metric changes.
 type MetricKind int32
 
 const (
 	Counter  MetricKind = abi.DL_METRIC_COUNTER  // only grows
-	Gauge    MetricKind = abi.DL_METRIC_GAUGE    // now
-	Duration MetricKind = abi.DL_METRIC_DURATION // how often, how long
+	Gauge    MetricKind = abi.DL_METRIC_GAUGE    // the current value
+	Duration MetricKind = abi.DL_METRIC_DURATION // how often and how long
 )
 
-// What Metric.Thread is, other than a worker's number.
+// Values of Metric.Thread other than a worker's number.
 const (
-	ThreadAll      = abi.DL_THREAD_ALL      // all together
-	ThreadConsumer = abi.DL_THREAD_CONSUMER // whoever calls Next
+	ThreadAll      = abi.DL_THREAD_ALL      // all threads together
+	ThreadConsumer = abi.DL_THREAD_CONSUMER // the goroutines that call Next
 )
 
 // Metric is a row of the table.
 type Metric struct {
 	Kind MetricKind
-	Name string // a counter of the loader, or of durations "next", "between", "work", "wait", "off_cpu", "device"
-	Part string // of what is divided: a stage ("read", "image: decode"), or why a worker waits ("no room"); else ""
+	Name string // a counter of the loader, or for durations "next", "between", "work", "wait", "off_cpu", "device"
+	Part string // a stage ("read", "image: decode"), or why a worker waits ("no room"); "" if not divided
 	Unit string // "ns", "bytes", "samples", ...
 	Doc  string
 	// Thread is a worker, from 0; ThreadAll; ThreadConsumer.
 	Thread int
-	Value  int64 // of a duration the sum
-	Count  int64 // of a duration: how often; an estimate where only some are timed, as Value is
-	Bytes  int64 // of a stage: what it read or made
-	// P50, P99 and Max are of one time: half were at most P50, rounded up by an eighth at most.
+	Value  int64 // for a duration: the sum
+	Count  int64 // for a duration: how often; an estimate, like Value, if only some calls are timed
+	Bytes  int64 // for a stage: the bytes it read or wrote
+	// P50, P99 and Max: half of the times were at most P50, rounded up by at most an eighth; Max is the longest time.
 	P50, P99, Max time.Duration
 }
 
@@ -51,11 +51,11 @@ type Metric struct {
 type Stall struct {
 	Epoch, Step int // of the batch that it delivered
 	Wait        time.Duration
-	Cause       string // what the workers spent that time with, as Part of Metric; "leases": too many batches were held
+	Cause       string // what the workers did in that time, as in Metric.Part; "leases": too many batches were held
 }
 
-// Metrics are what a loader measures: a table that outlives it, and tells its last numbers then. Several goroutines may
-// use it, also while the loader is closed. It is an http.Handler, which Prometheus scrapes:
+// Metrics is a table that outlives its loader and then returns the final numbers. Several goroutines may use it, also
+// while the loader is closed. It is an http.Handler, which Prometheus scrapes:
 //
 //	http.Handle("/metrics", metrics)
 type Metrics struct {
@@ -63,7 +63,7 @@ type Metrics struct {
 	cleanup runtime.Cleanup
 }
 
-// Metrics gives the table. With stats=full, or once a trace has begun, it says where the time goes.
+// Metrics returns the loader's measurements. With stats=full, or after a trace has started, also where the time goes.
 func (l *Loader) Metrics() (*Metrics, error) {
 	out := new(abi.Handle)
 	if err := l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderMetrics(raw, out, e) }); err != nil {
@@ -74,7 +74,7 @@ func (l *Loader) Metrics() (*Metrics, error) {
 	return m, nil
 }
 
-// Close frees the table. Twice, or nil, is fine.
+// Close frees the table. Does nothing if called again, or on nil.
 func (m *Metrics) Close() error {
 	if m != nil && m.handle != nil {
 		m.cleanup.Stop()
@@ -96,7 +96,7 @@ func (m *Metrics) use(function func(raw abi.Handle) error) error {
 	return function(m.handle.pointer)
 }
 
-// Rows are the table as it stands now.
+// Rows returns the current rows.
 func (m *Metrics) Rows() ([]Metric, error) {
 	var rows []Metric
 	err := m.use(func(raw abi.Handle) error {
@@ -120,7 +120,7 @@ func metricOf(raw *abi.Metric) Metric {
 	}
 }
 
-// Stalls are the last calls of Next that took long, at most 64, from the oldest.
+// Stalls returns the last calls of Next that took long, at most 64, oldest first.
 func (m *Metrics) Stalls() ([]Stall, error) {
 	var stalls []Stall
 	err := m.use(func(raw abi.Handle) error {
@@ -137,8 +137,8 @@ func (m *Metrics) Stalls() ([]Stall, error) {
 	return stalls, err
 }
 
-// Text is the table in Prometheus's text format 0.0.4. labels, whose values may be any text, are added to each series.
-// ErrInvalidArgument: a name that Prometheus does not take, or that is the table's own.
+// Text returns the table in Prometheus's text format 0.0.4, with labels added to each series. A label value may be
+// any text. ErrInvalidArgument: a label name that Prometheus does not accept, or that the table already uses.
 func (m *Metrics) Text(labels map[string]string) (string, error) {
 	joined, err := joinLabels(labels)
 	if err != nil {
@@ -160,7 +160,7 @@ func (m *Metrics) Text(labels map[string]string) (string, error) {
 				text = abi.TextOf(room)
 				return nil
 			}
-			if *bytes <= uintptr(len(room)) { // else the numbers have grown meanwhile
+			if *bytes <= uintptr(len(room)) { // otherwise the numbers have grown meanwhile
 				return err
 			}
 		}
@@ -173,7 +173,7 @@ var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 func joinLabels(labels map[string]string) (*byte, error) {
 	var joined []string
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		if strings.Contains(name, "=") { // it could be several
+		if strings.Contains(name, "=") { // otherwise it could be several labels
 			return nil, localError(ErrInvalidArgument, "labels: expected a name, got %q", name)
 		}
 		joined = append(joined, fmt.Sprintf(`%s="%s"`, name, escapes.Replace(labels[name])))
@@ -181,12 +181,12 @@ func joinLabels(labels map[string]string) (*byte, error) {
 	return cText("labels", strings.Join(joined, ","))
 }
 
-// ServeHTTP answers with the table, without labels; Labeled adds some.
+// ServeHTTP responds with the table, without labels; Labeled adds some.
 func (m *Metrics) ServeHTTP(to http.ResponseWriter, request *http.Request) {
 	m.Labeled(nil).ServeHTTP(to, request)
 }
 
-// Labeled is a handler whose series have labels, such as the rank.
+// Labeled returns a handler whose series have labels, such as the rank.
 func (m *Metrics) Labeled(labels map[string]string) http.Handler {
 	return http.HandlerFunc(func(to http.ResponseWriter, _ *http.Request) {
 		text, err := m.Text(labels)

@@ -9,29 +9,31 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// MixPart is a dataset in a mix, with its Weight or its Repeat. Every part of a mix has the same of the two.
+// MixPart is a dataset in a mix, with its Weight or its Repeat. All parts of a mix use the same one of the two.
 type MixPart struct {
-	Name    string // in messages, states and statistics; "": its number
+	Name    string // in messages, states and statistics; "": the part's index
 	Dataset *Dataset
-	// Weight is relative to the other parts; a part goes through its own epochs. 0: not drawn, until a stage says otherwise.
+	// Weight is relative to the other parts; a part goes through its own epochs. 0: not drawn, until a stage changes it.
 	Weight float64
-	// Repeat is how often an epoch has each of its samples.
+	// Repeat is how often an epoch repeats each sample of the part.
 	Repeat float64
-	// Transform is of this part's samples, before the loader's; "": none. Parts that are stored differently become alike by it.
+	// Transform applies to the part's samples, before the loader's transform; "": none. It makes parts alike that are
+	// stored differently.
 	Transform string
 }
 
-// MixStage is the weights, one a part, from a step of the job on.
+// MixStage is a list of weights, one per part, that apply from a step of the job.
 type MixStage struct {
 	Step    int64 // at least 1; counts over all epochs
 	Weights []float64
 }
 
-// Mix draws from all parts in their shares, or each sample so many times. samplesPerEpoch is of weights; -1: as many as the
-// parts have. Of the options, pack_length packs the documents that are drawn. The parts may be closed after it.
+// Mix draws from all parts by weight, or repeats each sample. samplesPerEpoch applies to weights; -1: the sample
+// count of all parts together. The option pack_length packs the documents that are drawn. The parts may be closed
+// afterwards.
 //
-// ErrMismatch naming two parts, ErrOutOfRange, ErrInvalidArgument, ErrEmpty, ErrUnsupported; of a part's transform
-// ErrBadTransform and ErrNoSuchField.
+// ErrMismatch names two parts that do not match. ErrOutOfRange, ErrInvalidArgument, ErrEmpty, ErrUnsupported. For a
+// part's transform: ErrBadTransform and ErrNoSuchField.
 func Mix(parts []MixPart, schedule []MixStage, samplesPerEpoch int64, options ...Option) (*Dataset, error) {
 	var pinner runtime.Pinner
 	defer pinner.Unpin()
@@ -84,19 +86,19 @@ func Mix(parts []MixPart, schedule []MixStage, samplesPerEpoch int64, options ..
 	})
 }
 
-// Part is a part of a mix as its dataset or a loader describes it.
+// Part is a part of a mix, described by its dataset or by a loader.
 type Part struct {
 	Name    string
-	URI     string // of a dataset
-	Samples int64  // the part has
-	// Repeat is of a dataset: how often an epoch has each sample; 0: it has a weight.
+	URI     string // dataset only
+	Samples int64  // the sample count of the part
+	// Repeat is for a dataset: how often an epoch repeats each sample; 0: the part has a weight.
 	Repeat    float64
-	Delivered int64 // of a loader: to this rank since it was made, without pads
-	// Epochs is how often the job has gone through the part by the loader's position, over all ranks.
+	Delivered int64 // loader: to this rank since the loader was created, without pads
+	// Epochs is for a loader: how often the job has gone through the part so far, over all ranks.
 	Epochs     float64
-	ShareAsked float64 // of the samples drawn now; of a dataset, at the beginning of a job
-	ShareGot   float64 // of a loader: of what was delivered
-	Transform  string  // of a dataset: the part's own; "": none
+	ShareAsked float64 // of the samples drawn now; for a dataset, at the start of a job
+	ShareGot   float64 // loader: of the delivered samples
+	Transform  string  // dataset: the part's own; "": none
 }
 
 func partOf(raw *abi.Part) Part {
@@ -111,7 +113,7 @@ func partOf(raw *abi.Part) Part {
 	return part
 }
 
-// partsOf are all parts that at describes.
+// partsOf returns all parts that at describes.
 func partsOf(count int32, at func(index int32, raw *abi.Part) int32) ([]Part, int32) {
 	var parts []Part
 	raw := &abi.Part{StructSize: uint32(unsafe.Sizeof(abi.Part{}))}
@@ -124,7 +126,7 @@ func partsOf(count int32, at func(index int32, raw *abi.Part) int32) ([]Part, in
 	return parts, 0
 }
 
-// Parts are those of a mix; none of other datasets.
+// Parts returns the parts of a mix; none for other datasets.
 func (d *Dataset) Parts() ([]Part, error) {
 	if err := d.enter(); err != nil {
 		return nil, err
@@ -142,7 +144,7 @@ func (d *Dataset) Parts() ([]Part, error) {
 	return parts, err
 }
 
-// Parts are those of the mix that the loader delivers, as they stand now; none of other datasets.
+// Parts returns the current state of the parts of the mix it delivers; none for other datasets.
 func (l *Loader) Parts() ([]Part, error) {
 	var parts []Part
 	err := l.use(func(loader abi.Handle, e *abi.Error) (status int32) {

@@ -10,20 +10,20 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Statuses that calls look at before they are errors.
+// Statuses that calls check before they become errors.
 const (
 	statusOK          = abi.DL_OK
 	statusTimeout     = int32(ErrTimeout)
 	statusInterrupted = int32(ErrInterrupted)
 )
 
-// Next returns the next batch, in order; the caller releases it. A context that is done ends the wait with the context's
-// error, and only waits with that context; no batch is lost. With num_workers=0 the call does the work itself, whatever the
-// context.
+// Next returns the next batch, in order; the caller releases it. When the context is done, the wait ends with the
+// context's error. Only waits with that context end, and no batch is lost. With num_workers=0 the call itself loads,
+// without regard to the context.
 //
-// EndOfEpoch once at the end of each epoch, End after the last. ErrBadSample (option on_error=raise), once a step: the
-// next call delivers the step's good samples. ErrTooManyBad, ErrLeasesHeld, ErrOverBudget, ErrNoMemory; ErrCancelled,
-// ErrInterrupted, ErrClosed.
+// EndOfEpoch once at the end of each epoch, End after the last. ErrBadSample (option on_error=raise), once per step:
+// the next call delivers the good samples of that step. ErrTooManyBad, ErrLeasesHeld, ErrOverBudget, ErrNoMemory;
+// ErrCancelled, ErrInterrupted, ErrClosed.
 func (l *Loader) Next(ctx context.Context) (*Batch, error) {
 	if err := checkContext(ctx); err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (l *Loader) Next(ctx context.Context) (*Batch, error) {
 		if ctx.Done() == nil {
 			return f.Next(l.handle.pointer, -1), nil
 		}
-		// Most batches are ready: then there is no need to watch the context.
+		// Usually a batch is ready, and there is no need to watch the context.
 		if status := f.Next(l.handle.pointer, 0); status != statusTimeout {
 			return status, nil
 		}
@@ -40,7 +40,7 @@ func (l *Loader) Next(ctx context.Context) (*Batch, error) {
 	})
 }
 
-// wait waits for a batch through a handle of its own, which the context interrupts; the result is Frame.Next's.
+// wait waits for a batch through its own handle, which the context interrupts. The result is that of Frame.Next.
 func (l *Loader) wait(ctx context.Context, f *abi.Frame) (int32, error) {
 	raw := new(abi.Handle)
 	if status := abi.LoaderStream(l.handle.pointer, raw, &f.Error); status != statusOK {
@@ -56,13 +56,13 @@ func (l *Loader) wait(ctx context.Context, f *abi.Frame) (int32, error) {
 	return status, nil
 }
 
-// Poll is Next that does not wait: ErrTimeout when the batch is not ready.
+// Poll is Next without a wait: ErrTimeout if the batch is not ready.
 func (l *Loader) Poll() (*Batch, error) {
 	return l.one(func(f *abi.Frame) (int32, error) { return f.Next(l.handle.pointer, 0), nil })
 }
 
-// Work loads in this goroutine for about the budget, with num_workers=0, so that a frame loop can spread a batch over
-// several frames; one run of samples at least. True: Next or Poll returns immediately. With workers it loads nothing.
+// Work loads in this goroutine for about the budget, with num_workers=0, for example in a frame loop; at least one
+// run of samples. True: Next or Poll returns immediately. With workers it loads nothing.
 //
 // ErrForked, ErrDeviceLost; ErrCancelled, ErrInterrupted, ErrClosed.
 func (l *Loader) Work(budget time.Duration) (due bool, err error) {

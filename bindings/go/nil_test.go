@@ -83,7 +83,7 @@ func TestNilIsAnErrorAndNoCrash(t *testing.T) {
 	wants(t, one(dataline.NewLoader(new(dataline.Dataset))), dataline.ErrClosed)
 	wants(t, one(new(dataline.Loader).Next(background)), dataline.ErrClosed)
 	check(t, new(dataline.Loader).Close())
-	if text := fmt.Sprint(one(dataline.NewLoader(nil))); text != "dataline: dataset: expected one, got nil" {
+	if text := fmt.Sprint(one(dataline.NewLoader(nil))); text != "dataline: dataset is nil" {
 		t.Error(text)
 	}
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Opening is a dataset that is being opened: for programs that do something else meanwhile, or show how far it is. Several
-// goroutines may use it. It may still change in a minor release.
+// Opening is a dataset that a thread of the library is opening. For programs that must not block, or that show
+// progress. Several goroutines may use it. It may still change in a minor release.
 type Opening struct {
 	handle  *handle
 	result  *opened
 	cleanup runtime.Cleanup
 }
 
-// opened is what an opening ends with; complete when done is closed.
+// opened is the result of an opening; complete when done is closed.
 type opened struct {
 	done    chan struct{}
 	dataset *Dataset
@@ -27,7 +27,7 @@ type opened struct {
 	taken   atomic.Bool // Wait has returned the dataset
 }
 
-// OpenAsync begins what Open does, and returns. What is wrong with the URI or the data, Wait says. ErrThread.
+// OpenAsync starts what Open does, and returns. Wait reports errors in the URI or the data. ErrThread.
 func OpenAsync(uri string, options ...Option) (*Opening, error) {
 	set, err := newOptionSet(options)
 	if err != nil {
@@ -49,12 +49,12 @@ func OpenAsync(uri string, options ...Option) (*Opening, error) {
 	}
 	o.handle.enter()
 	go o.result.wait(o.handle)
-	// Ending it may take a while, so not in the goroutine of the cleanups.
+	// Not in the goroutine of the cleanups: ending it may take a while.
 	o.cleanup = runtime.AddCleanup(o, func(h *handle) { go h.close() }, o.handle)
 	return o, nil
 }
 
-// wait is a goroutine for the time of the opening; it has entered the handle.
+// wait is a goroutine that lives as long as the opening; it has entered the handle.
 func (r *opened) wait(h *handle) {
 	r.dataset, r.err = newDataset(func(out *abi.Handle, e *abi.Error) int32 {
 		return abi.OpeningWait(h.pointer, -1, out, e)
@@ -66,8 +66,8 @@ func (r *opened) wait(h *handle) {
 // Done is closed when Wait would not wait.
 func (o *Opening) Done() <-chan struct{} { return o.result.done }
 
-// Wait returns the dataset once it is open, the same one each time; the caller closes it. A context that is done ends the
-// wait with its error, not the opening. The errors of Open; ErrCancelled.
+// Wait waits for the dataset and returns it, the same one each time; the caller closes it. When the context is done,
+// the wait ends with its error, but the opening continues. The errors of Open; ErrCancelled.
 func (o *Opening) Wait(ctx context.Context) (*Dataset, error) {
 	if o == nil || o.result == nil {
 		return nil, errNil("opening")
@@ -91,17 +91,17 @@ func (o *Opening) Wait(ctx context.Context) (*Dataset, error) {
 	return o.result.dataset, o.result.err
 }
 
-// OpenProgress is how far an opening is. The numbers only grow, the totals too.
+// OpenProgress is the progress of an opening. The numbers only grow, including the totals.
 type OpenProgress struct {
 	Done       bool  // Wait would not wait
 	Files      int64 // opened
-	TotalFiles int64 // that the URI stands for; 0: not known yet
-	Bytes      int64 // read into memory (io=memory, .gz: as stored, then inflated) or searched (tar)
-	TotalBytes int64 // of those files that were begun; 0: only headers are read
+	TotalFiles int64 // that the URI matches; 0: not known yet
+	Bytes      int64 // read into memory (io=memory, .gz: as stored, then decompressed) or searched (tar)
+	TotalBytes int64 // of the files that were started; 0: only headers are read
 	Entries    int64 // found in folders, label files and tars
 }
 
-// Progress never blocks. ErrClosed.
+// Progress returns the progress so far. Never blocks. ErrClosed.
 func (o *Opening) Progress() (OpenProgress, error) {
 	raw := &abi.Progress{StructSize: uint32(unsafe.Sizeof(abi.Progress{}))}
 	err := o.use(func(opening abi.Handle, e *abi.Error) int32 { return abi.OpeningProgress(opening, raw, e) })
@@ -115,7 +115,7 @@ func (o *Opening) Progress() (OpenProgress, error) {
 	}, err
 }
 
-// Cancel ends it soon, with ErrCancelled, unless it is done by then. Any goroutine; never blocks.
+// Cancel ends the opening soon, with ErrCancelled, unless it has already finished. Any goroutine; never blocks.
 func (o *Opening) Cancel() {
 	_ = o.use(func(opening abi.Handle, _ *abi.Error) int32 {
 		abi.OpeningCancel(opening)
@@ -123,8 +123,8 @@ func (o *Opening) Cancel() {
 	})
 }
 
-// Close cancels, waits until the opening has ended, and frees; a dataset that no Wait has returned is closed. Calling it
-// again does nothing.
+// Close cancels, waits until the opening has ended, and frees it. It closes a dataset that no Wait has returned. Does
+// nothing if called again.
 func (o *Opening) Close() error {
 	if o == nil || o.result == nil {
 		return nil

@@ -9,19 +9,19 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Operator is an operator of transforms of the program's own: one field in, one field out, row by row.
+// Operator is an operator of your own for transforms: one field in, one field out, row by row.
 type Operator interface {
-	// About describes it; asked once. Since is not looked at, and an argument may have the default "none": absent.
+	// About describes it; called once. Since is ignored, and an argument may have the default "none": absent.
 	About() TransformInfo
-	// Prepare checks arguments and input when a loader is made, says in use.Output what comes out, and returns what makes a
-	// row: a function that several threads call at once, until the use is over. An error of it is a bad sample. Both must not
-	// use this package otherwise.
+	// Prepare is called when a loader is created. It checks the arguments and the input, sets the output field in
+	// use.Output, and returns the function that makes a row. Several threads call that function concurrently, until the
+	// use ends. An error of the function makes the sample bad. Neither may use this package otherwise.
 	Prepare(use *OperatorUse) (func(row *OperatorRow) error, error)
 }
 
-// ArgumentValue is what an argument is in a transform.
+// ArgumentValue is the value of an argument in a transform.
 type ArgumentValue struct {
-	Given   bool   // by the user; else it is the default
+	Given   bool   // set by the user; otherwise it is the default
 	Absent  bool   // the default is "none"
 	Text    string // as written, a text without its quotes
 	Numbers []float64
@@ -30,19 +30,19 @@ type ArgumentValue struct {
 // OperatorUse is one use of an operator in a transform.
 type OperatorUse struct {
 	Input Field // of one sample
-	// Output is to be changed; in the beginning as before. Its name stays, and its Bytes matter for a ragged field alone: the
-	// maximum of one sample, where it is more than 0.
+	// Output starts as the input field; change it as needed. Its name cannot change. Its Bytes matter only for a ragged
+	// field: the maximum of one sample, if greater than 0.
 	Output Field
-	Draws  bool // to be set when rows depend on slot, epoch and seed too, and not on the input alone
-	Heavy  bool // to be set when a row takes 100 us or more, so that rows are shared out one by one
-	// Released, if set, is called when the use is over. It must not use this package.
+	Draws  bool // set it if rows depend on slot, epoch and seed too, not on the input alone
+	Heavy  bool // set it if a row takes 100 us or more, so that rows are distributed one by one
+	// Released, if set, is called when the use ends. It must not use this package.
 	Released func()
 
 	names  []string
 	values []ArgumentValue
 }
 
-// Argument is an argument by its name.
+// Argument returns an argument by its name.
 func (u *OperatorUse) Argument(name string) (value ArgumentValue, ok bool) {
 	if at := u.place(name); at >= 0 {
 		return u.values[at], true
@@ -50,7 +50,7 @@ func (u *OperatorUse) Argument(name string) (value ArgumentValue, ok bool) {
 	return ArgumentValue{}, false
 }
 
-// Number is an argument that is one number.
+// Number returns an argument that is one number.
 func (u *OperatorUse) Number(name string) (float64, error) {
 	value, _ := u.Argument(name)
 	if len(value.Numbers) != 1 {
@@ -59,7 +59,7 @@ func (u *OperatorUse) Number(name string) (float64, error) {
 	return value.Numbers[0], nil
 }
 
-// Refuse is the error to return when an argument is wrong: the column of the whole error points to it.
+// Refuse returns the error for a wrong argument: its column points to the argument.
 func (u *OperatorUse) Refuse(argument, format string, values ...any) error {
 	return &argumentError{int32(u.place(argument)), fmt.Sprintf(format, values...)}
 }
@@ -86,7 +86,7 @@ type addedOperator struct {
 	names    []string
 }
 
-// preparedUse is what one use of it is to the library.
+// preparedUse is the library's handle of one use.
 type preparedUse struct {
 	apply         func(row *OperatorRow) error
 	input, output DType
@@ -160,7 +160,7 @@ func (o *addedOperator) prepare(raw *abi.OperatorUse) error {
 		return err
 	}
 	if apply == nil {
-		return errNil("what makes a row")
+		return errNil("the function that Prepare returned")
 	}
 	if err := use.tell(raw); err != nil {
 		return err
@@ -171,14 +171,14 @@ func (o *addedOperator) prepare(raw *abi.OperatorUse) error {
 	return nil
 }
 
-// tell writes what comes out.
+// Writes the output field to the library's struct.
 func (u *OperatorUse) tell(raw *abi.OperatorUse) error {
 	out := &u.Output
 	switch {
 	case len(out.Shape) > len(raw.Shape):
 		return fmt.Errorf("rank %d: expected at most %d", len(out.Shape), len(raw.Shape))
 	case len(out.Axes) >= len(raw.Axes):
-		return fmt.Errorf("axes '%s': expected a letter per dim", out.Axes)
+		return fmt.Errorf("axes '%s': expected one letter per dim", out.Axes)
 	}
 	raw.Kind, raw.Dtype, raw.Rank = int32(out.Kind), int32(out.DType), int32(len(out.Shape))
 	copy(raw.Shape[:], int64s(out.Shape))

@@ -14,8 +14,8 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Option is a setting of a dataset or a loader: With, SampleIndices, Weights, Lengths, CancelWith, LogTo, *Extensions. Datasets and loaders
-// copy their options; of two that set the same key the last holds.
+// Option is a setting of a dataset or a loader: With, SampleIndices, Weights, Lengths, CancelWith, LogTo,
+// *Extensions. Datasets and loaders copy their options. If a key is set twice, the last value applies.
 type Option interface {
 	apply(set *optionSet) error
 }
@@ -23,8 +23,8 @@ type Option interface {
 // optionSet is a dl_options while a call uses it.
 type optionSet struct {
 	handle   abi.Handle // nil: all at their defaults
-	token    bool       // a cancel token was given
-	borrowed bool       // from a request: not to be destroyed
+	token    bool       // a cancel token was set
+	borrowed bool       // from a request: must not be destroyed
 	logger   *slog.Logger
 }
 
@@ -64,10 +64,10 @@ func (s *optionSet) destroy() {
 	s.handle = nil
 }
 
-// With is settings by the keys of Options(), the same as the flags of the program dataline. A value is text as the shell
-// takes it ("256", "64MiB", "full"), a number, a bool, or a fmt.Stringer.
+// With contains settings by the keys of Options(), the same as the flags of the program dataline. A value is text in
+// the form of the shell ("256", "64MiB", "full"), a number, a bool, or a fmt.Stringer.
 //
-// ErrUnknownOption names the nearest key; ErrBadOption says what was expected.
+// ErrUnknownOption names the nearest key, ErrBadOption the expected value.
 type With map[string]any
 
 func (w With) apply(set *optionSet) error {
@@ -113,15 +113,15 @@ func optionText(key string, value any) (string, error) {
 	}
 	switch kind := reflect.ValueOf(value).Kind(); {
 	case takesText(key) && kind == reflect.Func:
-		return "", localError(ErrBadOption, "option %s: expected text, got %T, which is Go code: transform takes text that names operators, "+
-			"as in \"decode, resize(256)\"; Go code goes into the reader that makes the samples, or into an operator of Extensions.AddOperator", key, value)
+		return "", localError(ErrBadOption, "option %s: expected text, got %T, which is Go code: a transform is text that names operators, "+
+			"as in \"decode, resize(256)\"; put Go code into a Source, or into an operator (Extensions.AddOperator)", key, value)
 	case takesText(key) && kind == reflect.Slice:
 		items := strings.Trim(fmt.Sprint(value), "[]")
-		return "", localError(ErrBadOption, "option %s: expected text, got %T of %s; write one text, with commas between", key, value, items)
+		return "", localError(ErrBadOption, "option %s: expected text, got %T of %s; write one text, separated by commas", key, value, items)
 	case kind == reflect.String:
 		return fmt.Sprint(value), nil
 	case kind == reflect.Bool, reflect.Int <= kind && kind <= reflect.Float64:
-		if takesText(key) { // "cache": true is no directory
+		if takesText(key) { // "cache": true is not a directory
 			return "", localError(ErrBadOption, "option %s: expected text, got %v", key, value)
 		}
 		return fmt.Sprint(value), nil
@@ -138,8 +138,8 @@ type optionFunc func(set *optionSet) error
 
 func (f optionFunc) apply(set *optionSet) error { return f(set) }
 
-// SampleIndices is the caller's own order (the option sample_indices). The slice is lent, not copied: it must not change
-// until the loaders made with it are closed.
+// SampleIndices is your own order (the option sample_indices). The slice is lent, not copied: it must not change
+// until the loaders created with it are closed.
 func SampleIndices(indices []int64) Option {
 	return optionFunc(func(set *optionSet) error {
 		return lend(nil, func(l *loan) error {
@@ -151,7 +151,7 @@ func SampleIndices(indices []int64) Option {
 	})
 }
 
-// Weights is one weight a sample (the option weights), lent as SampleIndices are.
+// Weights is one weight per sample (the option weights), lent as SampleIndices are.
 func Weights(weights []float64) Option {
 	return optionFunc(func(set *optionSet) error {
 		return lend(nil, func(l *loan) error {
@@ -175,7 +175,7 @@ func Lengths(lengths []int64) Option {
 	})
 }
 
-// CancelWith gives a token that ends opening, and every wait of the loader made with it.
+// CancelWith sets a token that ends the opening, and every wait of the loader created with it.
 func CancelWith(token *CancelToken) Option {
 	return optionFunc(func(set *optionSet) error {
 		set.token = true
@@ -185,9 +185,9 @@ func CancelWith(token *CancelToken) Option {
 	})
 }
 
-// LogTo sends the library's remarks to a logger: progress as slog.LevelDebug, others as Info and Warn. So are batches whose
-// Release was forgotten. It is called from any thread, must not use this package, and is kept until nothing made with the
-// options needs it.
+// LogTo sends log messages of the library to a logger: progress as slog.LevelDebug, others as Info and Warn. It also
+// reports batches whose Release was forgotten. The logger is called from any thread and must not use this package. It
+// is kept until nothing created with the options needs it.
 func LogTo(logger *slog.Logger) Option {
 	return optionFunc(func(set *optionSet) error {
 		if logger == nil {
@@ -203,8 +203,8 @@ func LogTo(logger *slog.Logger) Option {
 	})
 }
 
-// Resolve is the value in force of every option that is text, as the library understood it: its default where options do
-// not set it, "" for none.
+// Resolve returns the current value of every option that is text, in the library's form: the default if not set, ""
+// for none.
 func Resolve(options ...Option) (map[string]string, error) {
 	set, err := newOptionSet(append([]Option{With{}}, options...))
 	if err != nil {

@@ -9,25 +9,25 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// PlanStage is a part of a sample's way from its file to the batch.
+// PlanStage is a stage of a sample on its way from the file to the batch.
 type PlanStage struct {
 	Field  string
-	RunsOn string // "cpu", "cuda:0"; of a copy, where it goes
-	Text   string // "gather", "copy", or operators as they were written: "normalize(mnist), chw"
-	// BytesIn and BytesOut are of one sample, before and after; -1 varying.
+	RunsOn string // "cpu", "cuda:0"; for a copy, the destination
+	Text   string // "gather", "copy", or operators as written: "normalize(mnist), chw"
+	// BytesIn and BytesOut are the bytes of one sample before and after the stage; -1: varying.
 	BytesIn, BytesOut int64
 }
 
-// CrossesBus says whether the stage sends its field over the bus.
+// CrossesBus reports whether the stage sends its field over the bus.
 func (s PlanStage) CrossesBus() bool { return s.RunsOn != "cpu" && s.Text == "copy" }
 
-// Plan is where each part of a sample's way runs, in order, field by field: what the host does, what crosses the bus,
-// what the device does.
+// Plan returns where each stage of a sample runs, in order, field by field: on the host, copies over the bus, on the
+// device.
 func (l *Loader) Plan() ([]PlanStage, error) {
 	var stages []PlanStage
 	fields, raw := new(int32), &abi.PlanStage{StructSize: uint32(unsafe.Sizeof(abi.PlanStage{}))}
 	err := l.use(func(loader abi.Handle, e *abi.Error) int32 {
-		index := int32(0) // a loader has one device, and a stage says only of which type it is
+		index := int32(0) // a loader has one device, and a stage states only its type
 		for _, view := range unsafe.Slice(abi.LoaderFields(loader, fields), *fields) {
 			index = view.DeviceIndex
 		}
@@ -43,7 +43,7 @@ func (l *Loader) Plan() ([]PlanStage, error) {
 	return stages, err
 }
 
-// deviceName is what the option device takes: "cpu", "cuda:0".
+// deviceName returns a value of the option device: "cpu", "cuda:0".
 func deviceName(kind, index int32) string {
 	switch kind {
 	case deviceCPU:

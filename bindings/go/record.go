@@ -10,11 +10,11 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Record is a sample that a Source fills; it lives for the call of Read.
+// Record is a sample that a Source fills; it is valid during the call of Read.
 type Record struct {
 	fields  []Field
 	request *abi.ReaderRequest
-	at      int // of the request
+	at      int // the record's number in the request
 	filled  []bool
 	lent    *loan // of all records of the request; nil: none
 }
@@ -24,7 +24,7 @@ func (r *Record) begin(fields []Field, request *abi.ReaderRequest, at int) {
 	r.filled = append(r.filled[:0], make([]bool, len(fields))...)
 }
 
-// end is after the last record of a request.
+// end is called after the last record of a request.
 func (r *Record) end() {
 	if r.lent != nil {
 		r.request.ReleaseContext = r.lent.id
@@ -32,20 +32,21 @@ func (r *Record) end() {
 	r.request, r.lent = nil, nil
 }
 
-// Slot is the sample's place in the epoch's order, on which random draws should depend; of a sample that replaces a bad one,
-// the place of that one. -1: the sample is not read for a place in an epoch (Dataset.ImageInfo, the upload of io=device).
+// Slot returns the sample's place in the epoch's order. Random draws should depend on it. A sample that replaces a
+// bad one has the place of the bad one. -1 for a sample that is read outside an epoch (Dataset.ImageInfo, the upload
+// of io=device).
 func (r *Record) Slot() int64 {
 	return unsafe.Slice(r.request.Slots, r.request.RecordCount)[r.at]
 }
 
-// Epoch is the epoch, or -1 where Slot is.
+// Epoch returns the epoch, or -1 if Slot is -1.
 func (r *Record) Epoch() int64 { return r.request.Epoch }
 
-// Seed is the loader's.
+// Seed returns the loader's seed.
 func (r *Record) Seed() uint64 { return r.request.Seed }
 
-// Cancelled says that nobody wants the sample any more: its loader is being closed, or was cancelled. What Read then returns
-// is not looked at.
+// Cancelled reports that the sample is no longer wanted: its loader is being closed or was cancelled. The result of
+// Read is then ignored.
 func (r *Record) Cancelled() bool { return atomic.LoadInt32(r.request.Cancelled) != 0 }
 
 func (r *Record) complete() error {
@@ -66,7 +67,7 @@ func (r *Record) find(name string) (int, error) {
 	return 0, fmt.Errorf("no field '%s'", name)
 }
 
-// fit finds the cell for that many items of a type.
+// fit returns the cell for that many items of a type.
 func fit[T Element](r *Record, field string, items int) (cell *abi.ReaderCell, err error) {
 	at, err := r.find(field)
 	if err != nil {
@@ -89,7 +90,8 @@ func fit[T Element](r *Record, field string, items int) (cell *abi.ReaderCell, e
 	return cell, nil
 }
 
-// Put fills a field with a copy of items: of a dense field all of its shape, of a ragged one any number of whole rows.
+// Put fills a field with a copy of items: for a dense field its complete shape, for a ragged field any number of
+// rows.
 func Put[T Element](r *Record, field string, items ...T) error {
 	cell, err := fit[T](r, field, len(items))
 	if err != nil {
@@ -99,8 +101,9 @@ func Put[T Element](r *Record, field string, items ...T) error {
 	return nil
 }
 
-// Lend fills a field as Put does, without the copy: the batch is made straight from items, which must not change until then,
-// some time after Read has returned. They are pinned meanwhile; memory that is not Go's (a mapped file) must stay.
+// Lend fills a field as Put does, without the copy: the library converts directly from items. They must not change
+// until then, which is some time after Read has returned. They are pinned meanwhile. Memory outside Go (a mapped
+// file) must stay valid.
 func Lend[T Element](r *Record, field string, items []T) error {
 	cell, err := fit[T](r, field, len(items))
 	if err != nil || len(items) == 0 {
@@ -113,14 +116,14 @@ func Lend[T Element](r *Record, field string, items []T) error {
 	return nil
 }
 
-// Bytes is the room of a dense field, to be filled in place, whole, during the call of Read.
+// Bytes returns the memory of a dense field. Fill it completely, during the call of Read.
 func (r *Record) Bytes(field string) ([]byte, error) {
 	at, err := r.find(field)
 	if err != nil {
 		return nil, err
 	}
 	if r.fields[at].Kind == Ragged {
-		return nil, fmt.Errorf("field '%s': a ragged field is filled by Put", field)
+		return nil, fmt.Errorf("field '%s': fill a ragged field with Put", field)
 	}
 	r.filled[at] = true
 	cell := r.request.Cell(r.at, at)

@@ -11,8 +11,8 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// OperatorRow is a row for an operator to make: its input, and room for its output, which must be filled wholly where the
-// field is dense. It lives for the call.
+// OperatorRow is a row for an operator: its input, and space for its output. A dense output must be filled
+// completely. It is valid during the call.
 type OperatorRow struct {
 	use    *preparedUse
 	raw    *abi.OperatorRow
@@ -36,11 +36,11 @@ func (u *preparedUse) run(raw *abi.OperatorRow) error {
 	return nil
 }
 
-// Input is the input's bytes, at any address; not to be written.
+// Input returns the input's bytes, at any alignment; do not write to them.
 func (r *OperatorRow) Input() []byte { return unsafe.Slice((*byte)(r.raw.Input), r.raw.InputBytes) }
 
-// Output is the room for the output, at any address, to be written in place; what it holds before is not said. Dense: the
-// sample's bytes. Ragged: all there is; SetBytes says how many are used.
+// Output returns the space for the output, to write directly, at any alignment. Its initial contents are unspecified.
+// Dense: the sample's bytes. Ragged: all the space; set the used bytes with SetBytes.
 func (r *OperatorRow) Output() []byte {
 	r.filled = true
 	room := r.raw.Bytes
@@ -50,28 +50,29 @@ func (r *OperatorRow) Output() []byte {
 	return unsafe.Slice((*byte)(r.raw.Output), room)
 }
 
-// SetBytes says how many bytes a ragged output has; more than there is room for says that the sample is too large. No effect
-// on a dense one.
+// SetBytes sets the bytes written of a ragged output. If they exceed the space, the sample is too large. No effect on
+// a dense output.
 func (r *OperatorRow) SetBytes(bytes int) {
 	if r.use.ragged {
 		r.raw.Bytes = int64(bytes)
 	}
 }
 
-// Slot is the row's place in the epoch's order.
+// Slot returns the row's place in the epoch's order.
 func (r *OperatorRow) Slot() int64 { return r.raw.Slot }
 
-// Epoch is the epoch.
+// Epoch returns the epoch.
 func (r *OperatorRow) Epoch() int64 { return r.raw.Epoch }
 
-// Seed is the loader's.
+// Seed returns the loader's seed.
 func (r *OperatorRow) Seed() uint64 { return r.raw.Seed }
 
-// Random is draw `number` of this operator for this row: 64 random bits, a pure function of seed, epoch, slot, the operator's
-// place in the transform and the number. OperatorUse.Draws is to be set when it is used.
+// Random returns draw `number` of this operator for this row: 64 random bits. It depends only on seed, epoch, slot,
+// the operator's position in the transform and the number. Set OperatorUse.Draws when using it.
 func (r *OperatorRow) Random(number int) uint64 { return abi.OperatorRandom(r.raw, int64(number)) }
 
-// Items is the input's items; not to be written, nor kept. They are copied only where they lie at an odd address.
+// Items returns the input's items. Do not write to them or keep them. They are copied only if their address is not
+// aligned.
 func Items[T Element](row *OperatorRow) ([]T, error) {
 	if asked := dtypeOf[T](); asked != row.use.input {
 		return nil, fmt.Errorf("input: expected %v, got %v", row.use.input, asked)
@@ -86,8 +87,8 @@ func Items[T Element](row *OperatorRow) ([]T, error) {
 	return items, nil
 }
 
-// Fill writes the output: of a dense field all of it, of a ragged one any number of whole items. More than there is room for
-// makes the sample a bad one, ErrTooLarge.
+// Fill writes the output: for a dense field all of it, for a ragged field any number of rows. If they exceed the
+// space, the sample is bad, with ErrTooLarge.
 func Fill[T Element](row *OperatorRow, items []T) error {
 	if asked := dtypeOf[T](); asked != row.use.output {
 		return fmt.Errorf("output: expected %v, got %v", row.use.output, asked)

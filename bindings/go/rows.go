@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// RowSet is a field row by row, each of its own length when the field is ragged. Valid until the batch's Release.
+// RowSet is a field row by row. Rows of a ragged field differ in length. Valid until the batch's Release.
 type RowSet[T Element] struct {
 	first   *T
 	stride  int64   // items from row to row; dense
@@ -17,10 +17,11 @@ type RowSet[T Element] struct {
 	count   int
 }
 
-// Rows is a field row by row, without a copy; also where rows overlap, as windows of tokens with views=true do.
+// Rows returns a field row by row, without a copy. It also works if rows overlap, as windows of tokens with
+// views=true do.
 //
-// ErrNoSuchField; ErrMismatch when the items are not T; ErrUnsupported when the field is on a device, or a row's items do
-// not lie one after another; ErrReleased.
+// ErrNoSuchField. ErrMismatch: the items are not T. ErrUnsupported: the field is on a device, or the items of a row
+// are not contiguous. ErrReleased.
 func Rows[T Element](b *Batch, field string) (RowSet[T], error) {
 	defer runtime.KeepAlive(b)
 	view, err := b.find(field)
@@ -34,7 +35,7 @@ func Rows[T Element](b *Batch, field string) (RowSet[T], error) {
 	if len(shape) == 0 {
 		return RowSet[T]{}, localError(ErrUnsupported, "field '%s': it has no rows", field)
 	}
-	// A row by itself has to be packed.
+	// A single row has to be packed.
 	row := *view
 	row.Rank--
 	row.Shape = (*int64)(unsafe.Add(unsafe.Pointer(view.Shape), unsafe.Sizeof(int64(0))))
@@ -52,12 +53,12 @@ func Rows[T Element](b *Batch, field string) (RowSet[T], error) {
 	return rows, nil
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r RowSet[T]) Len() int {
 	return r.count
 }
 
-// At is row i, 0 <= i < Len.
+// At returns row i, 0 <= i < Len.
 func (r RowSet[T]) At(i int) []T {
 	if i < 0 || i >= r.count {
 		panic(localError(ErrOutOfRange, "row %d: expected 0 to %d", i, r.count-1))
@@ -70,7 +71,7 @@ func (r RowSet[T]) At(i int) []T {
 	return unsafe.Slice((*T)(unsafe.Add(unsafe.Pointer(r.first), uintptr(begin)*unsafe.Sizeof(one))), items)
 }
 
-// All goes through the rows in order.
+// All iterates over the rows in order.
 func (r RowSet[T]) All() iter.Seq2[int, []T] {
 	return func(yield func(int, []T) bool) {
 		for i := range r.count {
@@ -81,8 +82,8 @@ func (r RowSet[T]) All() iter.Seq2[int, []T] {
 	}
 }
 
-// Offsets of a ragged field: row i is items [Offsets[i], Offsets[i + 1]) of View, in steps of one item of the field's
-// shape; nil for a dense field.
+// Offsets returns the offsets of a ragged field, or nil for a dense field. Row i is items [Offsets[i], Offsets[i +
+// 1]) of View, in steps of one item of the field's shape.
 func (r RowSet[T]) Offsets() []int64 {
 	return r.offsets
 }

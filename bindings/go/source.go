@@ -11,41 +11,44 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Source is records that the program reads itself. Read is called by several threads of the loader at once (with
-// num_workers=0 by the goroutine in Next), fills every field of the record (Put copies, Lend does not), and must not use this
-// package otherwise. An error or a panic makes the sample bad: the option on_error says what becomes of it, the text is in
-// the error and in Loader.BadSamples. ErrInterrupted makes no sample bad: the call of Next or the loop that waits for the batch
-// ends with it, and the next one reads the batch again. A Read that takes long looks at Record.Cancelled. Fields and Len are
-// asked once.
+// Source reads records with your own code. Several threads of the loader call Read concurrently (with num_workers=0
+// the goroutine in Next calls it). Read fills every field of the record (Put copies, Lend does not) and must not use
+// this package otherwise.
+//
+// An error or a panic makes the sample bad: the option on_error decides what happens then. The error and
+// Loader.BadSamples contain the text. ErrInterrupted makes no sample bad: the call of Next or the loop that waits for
+// the batch ends with it, and the next one reads the batch again. A slow Read checks Record.Cancelled. Fields and Len
+// are called once.
 type Source interface {
 	Fields() []Field
 	Len() int
 	Read(index int, record *Record) error
 }
 
-// Fingerprinter is a Source or a StoredObject with a text that differs when its data differs, such as a version or an ETag. Saved
-// states and the option cache compare it. It is asked once.
+// Fingerprinter is a Source or a StoredObject with a text that changes when its data changes, such as a version or an
+// ETag. Saved states and the option cache compare it. Called once.
 type Fingerprinter interface {
 	Fingerprint() string
 }
 
-// Filed is a Source that reads its records from files, in this order: paths of this machine, or of storages that the options know.
-// Each must exist. Saved states, the option cache and Dataset.Identity compare them, as they are when the dataset is made, as
-// they compare files that the library reads itself. Files is asked once.
+// Filed is a Source that lists the files that the records are read from, in order: local paths, or paths of storages
+// in the options. Each must exist. The library notes their state when the dataset is created. Saved states, the
+// option cache and Dataset.Identity compare it, as for files that the library reads. Files is called once.
 type Filed interface {
 	Files() []string
 }
 
-// FileEnder is a Filed source that knows which record is in which file. FileEnds has one number per file, ascending: the record after
-// its last one. The last number is Len(). A changed file then invalidates only its own samples in a cache. It is asked once.
+// FileEnder is a Filed source that knows which file contains which record. FileEnds returns one number per file,
+// ascending: the index after the file's last record. The last number is Len(). A changed file then invalidates only
+// its own samples in a cache. Called once.
 type FileEnder interface {
 	FileEnds() []int
 }
 
-// Blocked is a Source whose records are cheap together: those of a block, as of a compressed group, cost little once one of
-// them is read. Block i ends before record BlockEnds()[i]; they rise, and the last one is Len(). With shuffle=window each
-// is read within one stretch of an epoch. HeldBlocks says how many the source can keep open (0: any number): from 4 on
-// shuffle=window never needs more at a time. Both are asked once.
+// Blocked is a Source with blocks of records that are cheap to read together, such as a compressed group. Block i
+// ends before record BlockEnds()[i]; the numbers ascend, and the last one is Len(). shuffle=window reads each block
+// within one stretch of an epoch. HeldBlocks is the number of blocks that the source can keep open (0: any number).
+// With 4 or more, shuffle=window never needs more at a time. Both are called once.
 type Blocked interface {
 	BlockEnds() []int
 	HeldBlocks() int
@@ -57,8 +60,8 @@ type reader struct {
 	fields []Field
 }
 
-// FromSource is a dataset read by Go code: the slow path, at one call of a Go function a sample. `released` (nil: nobody
-// is told) is called as in FromArrays, when nothing can call Read any more.
+// FromSource returns a dataset that reads records with Go code. This is the slow path: it calls a Go function for
+// each sample. `released` (may be nil) is called as in FromArrays, when Read can no longer be called.
 func FromSource(source Source, released func(), options ...Option) (*Dataset, error) {
 	if source == nil {
 		return nil, errNil("source")
@@ -131,7 +134,7 @@ func (r *reader) addFiles(l *loan, raw *abi.Reader) error {
 	}
 	count, ends := pinEnds(l, ender.FileEnds())
 	if count != 0 && count != raw.FileCount {
-		return localError(ErrInvalidArgument, "source: %d file ends for %d files, expected one a file", count, len(files))
+		return localError(ErrInvalidArgument, "source: %d file ends for %d files, expected one per file", count, len(files))
 	}
 	raw.FileEnds = ends
 	return nil

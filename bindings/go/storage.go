@@ -14,42 +14,43 @@ import (
 
 // StorageInfo describes a storage.
 type StorageInfo struct {
-	Scheme string // as a format's name, also with +
+	Scheme string // the same rules as for a format's name; may also contain +
 	Doc    string
 }
 
-// Storage is where the bytes of paths that begin with scheme:// are. Formats read them as they read files; those that need a
-// directory refuse them.
+// Storage stores the bytes of scheme:// paths. Formats read them like files. Formats that need a directory reject
+// them.
 type Storage interface {
-	About() StorageInfo // asked once
-	// Open opens an object. A storage that wraps another opens that by OpenFile.
+	About() StorageInfo // called once
+	// Open opens an object. A storage that wraps another one opens its object with OpenFile.
 	Open(request *StorageRequest) (StoredObject, error)
 }
 
-// StoredObject is an object of a Storage; a *File is one. ReadAt is asked for bytes within the object alone, and for all of
-// them. One that implements io.Closer is closed, by the thread that needed it last, when nothing reads it any more. An object
-// that is no Fingerprinter is refused by the option cache and by conversions that resume.
+// StoredObject is an object of a Storage; *File is one. ReadAt reads a range within the object, and must read all of
+// it. An object that implements io.Closer is closed after the last read, by the thread that needed it last. The
+// option cache and conversions that resume reject an object that is not a Fingerprinter.
 type StoredObject interface {
 	io.ReaderAt
-	Size() int64 // asked once
+	Size() int64 // called once
 }
 
-// CancelReader is a StoredObject whose reads take so long that they look at whether they are still wanted. It is called
-// instead of ReadAt.
+// CancelReader is a StoredObject with slow reads, which check whether they are still wanted. It is called instead of
+// ReadAt.
 type CancelReader interface {
 	ReadAtUnless(cancelled func() bool, to []byte, offset int64) (int, error)
 }
 
-// StorageRequest is what Storage.Open is asked for.
+// StorageRequest is the argument of Storage.Open.
 type StorageRequest struct {
-	Path string // whole, with its scheme
-	// Options are the caller's, for what Open opens: alone, and until it returns.
+	Path string // the complete path, with its scheme
+	// Options are the caller's options, for objects that Open opens. They cannot be combined with others, and are valid
+	// until Open returns.
 	Options Option
 
 	cancelled *int32
 }
 
-// Cancelled says that nobody wants the object any more. It must not be called after Open has returned.
+// Cancelled reports that the object is no longer wanted. It must not be called after Open has returned.
 func (r *StorageRequest) Cancelled() bool { return atomic.LoadInt32(r.cancelled) != 0 }
 
 func storageTable(l *loan, storage Storage) (*abi.Storage, error) {
@@ -129,15 +130,15 @@ func storagesOf(extensions abi.Handle) ([]StorageInfo, error) {
 	return table, nil
 }
 
-// File is a file, read where it is: a local path, or scheme://... of a storage that the options know. For formats and
-// storages of the program's own. Several goroutines may use it.
+// File is an open file: a local path, or scheme://... of a storage in the options. For formats and storages of your
+// own. Several goroutines may use it.
 type File struct {
 	handle  *handle
 	size    int64
 	cleanup runtime.Cleanup
 }
 
-// OpenFile opens it. Errors are those of Open for a file.
+// OpenFile opens a file. Errors are those of Open for a file.
 func OpenFile(path string, options ...Option) (*File, error) {
 	set, err := newOptionSet(options)
 	if err != nil {
@@ -157,10 +158,10 @@ func OpenFile(path string, options ...Option) (*File, error) {
 	return f, nil
 }
 
-// Size is its bytes, when it was opened.
+// Size returns the size in bytes when the file was opened.
 func (f *File) Size() int64 { return f.size }
 
-// ReadAt is io.ReaderAt. ErrTruncated, ErrChanged and ErrIO name path and offset.
+// ReadAt implements io.ReaderAt. ErrTruncated, ErrChanged and ErrIO name path and offset.
 func (f *File) ReadAt(to []byte, offset int64) (int, error) {
 	if !f.handle.enter() {
 		return 0, ErrClosed
@@ -181,7 +182,7 @@ func (f *File) ReadAt(to []byte, offset int64) (int, error) {
 	return int(count), nil
 }
 
-// Close closes it. Twice, or nil, is fine.
+// Close closes the file. Does nothing if called again, or on nil.
 func (f *File) Close() error {
 	if f != nil && f.handle != nil {
 		f.cleanup.Stop()

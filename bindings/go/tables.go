@@ -9,7 +9,7 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// OptionType is what values an option takes.
+// OptionType is the type of an option's value.
 type OptionType int32
 
 // The types of options.
@@ -24,7 +24,7 @@ const (
 	OptionLengths OptionType = abi.DL_OPTION_LENGTHS // an array: Lengths
 )
 
-// IsArray says that the option is no text, so that With cannot set it.
+// IsArray reports whether the option is an array, which With cannot set.
 func (t OptionType) IsArray() bool {
 	return t == OptionIndices || t == OptionWeights || t == OptionLengths
 }
@@ -34,13 +34,13 @@ const (
 	scopeLoader  = abi.DL_SCOPE_LOADER
 )
 
-// OptionInfo is an option that the library knows.
+// OptionInfo describes an option of the library.
 type OptionInfo struct {
 	Key              string
 	Type             OptionType
-	OfDataset        bool // it counts when a dataset is opened
-	OfLoader         bool // it counts when a loader is made
-	HasRange         bool // Minimum and Maximum count
+	OfDataset        bool // applies when a dataset is opened
+	OfLoader         bool // applies when a loader is created
+	HasRange         bool // Minimum and Maximum apply
 	Minimum, Maximum int64
 	Default          string // as text; "" for none
 	Choices          []string
@@ -49,7 +49,7 @@ type OptionInfo struct {
 	Since            string
 }
 
-// Options is the library's table of options, the only place where their keys, defaults and meanings are.
+// Options returns the library's table of options, the only definition of their keys, defaults and meanings.
 func Options() ([]OptionInfo, error) {
 	if err := Load(); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ type TransformInfo struct {
 	Name      string
 	Arguments []ArgumentInfo
 	Doc       string
-	Source    string // the definition it follows
+	Source    string // the definition that it follows
 	Since     string
 }
 
@@ -96,7 +96,7 @@ type ArgumentInfo struct {
 	Default string // "": required
 }
 
-// Transforms is the library's table of operators.
+// Transforms returns the library's table of operators.
 func Transforms() ([]TransformInfo, error) {
 	if err := Load(); err != nil {
 		return nil, err

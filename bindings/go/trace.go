@@ -12,15 +12,16 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// tracing is the writer of a loader's last trace, which goes when another takes its place, or after the loader.
+// tracing is the writer of a loader's last trace. It is dropped when another replaces it, or after the loader.
 type tracing struct {
 	lock   sync.Mutex
 	writer *loan
 }
 
-// TraceStart writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event format,
-// which Perfetto and speedscope open, to a file, which is overwritten. At most 256 MiB; then, or when the disk is full, the trace
-// ends and the job goes on. ErrWrongState: a trace is being written; ErrNotFound, ErrPermission, ErrIO.
+// TraceStart starts a trace: it writes what each thread does, and the life of each batch. The text is JSON in
+// Chrome's trace event format, which Perfetto and speedscope open. path is a new or empty file, or an older trace,
+// which is overwritten. At 256 MiB, or when the disk is full, the trace ends and the job continues. ErrWrongState: a
+// trace is being written, or the file holds other data; ErrNotFound, ErrPermission, ErrIO.
 func (l *Loader) TraceStart(path string) error {
 	text, err := cText("path", path)
 	if err != nil {
@@ -29,7 +30,7 @@ func (l *Loader) TraceStart(path string) error {
 	return l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderTraceStart(raw, text, nil, e) })
 }
 
-// TraceTo is TraceStart to a writer. It is called by threads of the library, one at a time, and must not use Dataline; its
+// TraceTo is TraceStart with a writer. Threads of the library call it, one at a time; it must not call Dataline. Its
 // errors end the trace, and TraceStop returns them as ErrIO.
 func (l *Loader) TraceTo(writer io.Writer) error {
 	if writer == nil {
@@ -50,7 +51,7 @@ func (l *Loader) TraceTo(writer io.Writer) error {
 	return nil
 }
 
-// TraceStop ends the trace; so does Close. Without one it does nothing. ErrIO: it could not be written whole.
+// TraceStop ends the trace. Close does the same. Does nothing without a trace. ErrIO: the trace is incomplete.
 func (l *Loader) TraceStop() error {
 	return l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderTraceStop(raw, e) })
 }

@@ -9,33 +9,34 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Writer writes rows as a set: a directory of shards and a manifest, which Open reads by the same FORMAT:PATH. Until Finish the
-// set is PATH.partial, so that PATH is a whole set or is not there. After Close without Finish, or a crash, the finished shards
-// stay in PATH.partial, and a writer of the same arguments goes on behind the last of them.
+// Writer writes rows as a set: a directory of shards and a manifest. Open opens it as FORMAT:PATH. The set is
+// PATH.partial until Finish, so PATH is always a complete set. After Close without Finish, or a crash, the finished
+// shards stay in PATH.partial. A new writer with the same arguments resumes after the last finished shard.
 //
-// Several goroutines may use it concurrently; an Append is one piece. It is part of what may still change in a minor release.
+// Several goroutines may use it concurrently; samples of one Append stay together. It may still change in a minor
+// release.
 type Writer struct {
 	handle   *handle
 	position string
 	cleanup  runtime.Cleanup
 }
 
-// WriterInfo is how far a Writer is.
+// WriterInfo is the progress of a Writer.
 type WriterInfo struct {
-	Samples        int64 // appended, with those that were there when the writer was made
-	ResumedSamples int64 // that were there when the writer was made
+	Samples        int64 // appended, including those that existed when the writer was created
+	ResumedSamples int64 // those that existed when the writer was created
 	Shards         int64 // finished
 	Bytes          int64 // of the finished shards
 }
 
-// NewWriter begins a set, or goes on with one. The URI is "FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]"; WriterFormats are the
-// formats. The fields are those of one sample, also of a dataset (Dataset.Fields). job says what the set is made of: a
-// PATH.partial with finished shards of another job, other fields, another shard_bytes or codec is refused. Finish it, and Close it
-// in any case.
+// NewWriter starts a set, or resumes an unfinished one. The URI is "FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]";
+// WriterFormats lists the formats. The fields are the fields of one sample, for example Dataset.Fields. job
+// identifies the input of the set. A PATH.partial with finished shards of another job, other fields, another
+// shard_bytes or codec is rejected. Call Finish at the end, and Close in any case.
 //
-// ErrBadURI (with Column), ErrUnsupported (a field that the format does not hold), ErrInvalidArgument, ErrWrongState (PATH
-// exists, or another process writes it), ErrStateRefused, ErrCorrupt (the manifest), ErrNotFound (the directory around it),
-// ErrPermission, ErrIO.
+// ErrBadURI (with Column), ErrUnsupported (a field that the format cannot store), ErrInvalidArgument, ErrWrongState
+// (PATH exists, or another process writes it), ErrStateRefused. ErrCorrupt (the manifest), ErrNotFound (the parent
+// directory), ErrPermission, ErrIO.
 func NewWriter(uri string, fields []Field, job string) (*Writer, error) {
 	if err := Load(); err != nil {
 		return nil, err
@@ -66,11 +67,11 @@ func NewWriter(uri string, fields []Field, job string) (*Writer, error) {
 	return w, nil
 }
 
-// Append appends the samples of all arrays, one array per field in their order, which are read during the call only.
-// position is what the program needs to go on after these rows.
+// Append appends the samples of all arrays, one array per field in field order. The arrays are read during the call
+// only. position is what the program needs to resume after these rows.
 //
-// ErrMismatch, ErrInvalidArgument, ErrOutOfRange, ErrTooLarge: none of the rows is written, and the writer stays usable.
-// ErrWrongState after Finish. After a failure of the file system (ErrIO: a full disk) each call returns that error.
+// ErrMismatch, ErrInvalidArgument, ErrOutOfRange, ErrTooLarge: no row is written, and the writer stays usable.
+// ErrWrongState after Finish. After a file-system error (ErrIO: a full disk) every call returns that error.
 func (w *Writer) Append(arrays []Array, position string) error {
 	text, err := cText("position", position)
 	if err != nil {
@@ -87,12 +88,13 @@ func (w *Writer) Append(arrays []Array, position string) error {
 	})
 }
 
-// Finish ends the last shard and gives the set its name; nothing can be appended afterwards. ErrEmpty: no row was appended.
+// Finish closes the last shard and renames the set to PATH. Nothing can be appended afterwards. ErrEmpty: no row was
+// appended.
 func (w *Writer) Finish() error {
 	return w.use(abi.WriterFinish)
 }
 
-// Info is how far it is.
+// Info returns the progress so far.
 func (w *Writer) Info() (WriterInfo, error) {
 	raw := &abi.WriterInfo{StructSize: uint32(unsafe.Sizeof(abi.WriterInfo{}))}
 	err := w.use(func(writer abi.Handle, e *abi.Error) int32 { return abi.WriterGetInfo(writer, raw, e) })
@@ -102,11 +104,11 @@ func (w *Writer) Info() (WriterInfo, error) {
 	return WriterInfo{raw.Samples, raw.ResumedSamples, raw.Shards, raw.Bytes}, nil
 }
 
-// Position is that of the last shard that was there when the writer was made; "" for none.
+// Position returns the position of the last shard that existed when the writer was created; "": none.
 func (w *Writer) Position() string { return w.position }
 
-// Close ends the writing, after the calls in progress. Without Finish the finished shards stay in PATH.partial, and rows of the
-// open one are lost. Twice, or nil, is fine.
+// Close ends the writing, after the calls in progress. Without Finish, the finished shards stay in PATH.partial, and
+// rows of the open shard are lost. Does nothing if called again, or on nil.
 func (w *Writer) Close() error {
 	if w != nil && w.handle != nil {
 		w.cleanup.Stop()
@@ -132,10 +134,10 @@ func (w *Writer) use(function func(writer abi.Handle, e *abi.Error) int32) error
 // WriterFormatInfo is a format that a Writer writes.
 type WriterFormatInfo struct {
 	Name string // the scheme of its URIs
-	Doc  string // what it holds
+	Doc  string // what it stores
 }
 
-// WriterFormats is the library's table of formats that are written.
+// WriterFormats returns the library's table of formats that can be written.
 func WriterFormats() ([]WriterFormatInfo, error) {
 	if err := Load(); err != nil {
 		return nil, err

@@ -175,7 +175,7 @@ TEST(CppExtensions, AFunctionThatMakesNothingIsAnError) {
   };
   extensions.add_operator(empty).add_storage(storage);
   Options options = with(extensions);
-  EXPECT_TRUE(says(Dataset::try_open("npy:void://x", options).error(), {"open made no object"}));
+  EXPECT_TRUE(says(Dataset::try_open("npy:void://x", options).error(), {"open returned no object"}));
   EXPECT_TRUE(says(Loader::try_create(counting(3), options.set("transform", "empty")).error(),
                    {"prepare returned no function"}));
   EXPECT_EQ(extensions.try_add_format(Format()).status(), DL_ERR_INVALID_ARGUMENT);

@@ -6,33 +6,34 @@
 //     for (dataline::Batch batch : loader)
 //       train_step(batch["image"].as<float>(), batch["label"].as<int64_t>());
 //
-// Conventions. They hold for every class unless its comment says otherwise.
+// Conventions. They hold for every class unless its comment states an exception.
 //
-// Ownership  Dataset, Loader, Writer, Options, Extensions, File and CancelToken are move-only owners; a Batch is a counted reference: copying it
-//            is cheap and gives a second owner of the same bytes. Views, spans and strings borrow: their documentation
-//            says from what. A moved-from or default-constructed handle is empty: it may be destroyed, assigned to and
-//            tested (operator bool); calls that can fail return DL_ERR_INVALID_ARGUMENT, all others return 0, "" or an
-//            empty span.
-// Errors     f() throws dataline::Error; try_f() never throws it, but returns a Result, which holds the value or the
-//            Error. Without exceptions f() ends the process through the failure hook (error.hpp), so such hosts use
-//            try_f(). Codes are the DL_ERR_* of dataline.h; constructors have static try_ variants.
-// Options    Keys, defaults and limits are the library's own (option_table() lists them); this header adds none.
-// Devices    With device=cuda:N a view's data() is device memory: Batch::wait(stream), then kernels in that stream.
-//            Host access (as, rows, writable) is an error. Releasing a batch never waits for kernels.
-// Threading  As in dataline.h: datasets, writers and tokens from any thread; next, cancel and interrupt of a Loader, and loops
-//            over one Epoch and its next and interrupt, from several threads concurrently; options and iterators from one
-//            at a time. Copies of one Batch: any thread; one Batch object: one at a time.
-// Memory     std::bad_alloc of the containers used here is passed through.
+// Ownership  Dataset, Loader, Writer, Options, Extensions, File and CancelToken are move-only owners. A Batch is a
+//            counted reference: copying it is cheap and adds an owner of the same bytes. Views, spans and strings
+//            borrow; their documentation names the owner. A moved-from or default-constructed handle is empty: it may
+//            be destroyed, assigned to and tested (operator bool). Its calls that can fail return
+//            DL_ERR_INVALID_ARGUMENT; all others return 0, "" or an empty span.
+// Errors     f() throws dataline::Error. try_f() does not throw it: it returns a Result, which holds the value or the
+//            Error. Without exceptions f() ends the process through the failure hook (error.hpp), so such hosts call
+//            try_f(). Codes are the DL_ERR_* of dataline.h. Constructors have static try_ variants.
+// Options    The library defines all keys, defaults and limits (option_table() lists them). This header adds none.
+// Devices    With device=cuda:N, a view's data() is device memory. Call Batch::wait(stream), then launch kernels in that
+//            stream. Host access (as, rows, writable) is an error. Releasing a batch never waits for kernels.
+// Threading  As in dataline.h. Datasets, writers and tokens: any thread. Loader: next, cancel and interrupt may run
+//            concurrently. Epoch: threads may loop over one Epoch, and call its next and interrupt, concurrently.
+//            Options and iterators: one thread at a time. Copies of one Batch: any thread. One Batch object: one
+//            thread at a time.
+// Memory     std::bad_alloc thrown by containers of this header propagates to the caller.
 //
-// Translation units with and without exceptions, of C++17 and of C++20, can be linked together: this header's entities
-// have different linker names in each (config.hpp).
+// Object files built with and without exceptions, as C++17 and as C++20, can be linked together: each variant has
+// its own linker names (config.hpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <dataline/config.hpp>
 
-#if defined(DATALINE_CPP_ABI)  // else the language is too old: the one error that says so is enough
+#if defined(DATALINE_CPP_ABI)  // else the language is too old, and one error has already reported it
 #include <dataline/array.hpp>
 #include <dataline/batch.hpp>
 #include <dataline/cancel_token.hpp>

@@ -7,17 +7,18 @@
 //   }
 //
 // Memory     Nothing is copied. A tensor uses the batch's own bytes and holds the batch, a lease that counts towards
-//            max_leases, until its last alias is gone: on any thread, also after the loader. clone() what has to stay.
-//            In-place changes never affect the dataset's bytes. But read_only() views overlap another view of the batch
-//            (tokens, views=true), and LibTorch has no read-only tensors.
-// Devices    With device=cuda:N (device_option of a torch::Device) tensors are CUDA tensors over the batch's device memory.
-//            LibTorch's current stream at the time one is made waits for the copies, and the memory is written again only
-//            after the work queued there when the last alias is gone: no synchronisation, no record_stream. For a second
-//            stream: also_on(batch, stream). For a CUDA graph's static inputs: copy_into(batch, "image", input).
-// Tensors    Shape, strides and dtype are the view's; requires_grad is off. Ragged: the packed data, and
-//            offsets_tensor for the sample offsets.
-// Errors     As in dataline.hpp: f() throws dataline::Error, try_f() returns a Result. Exceptions of LibTorch
-//            (c10::Error) pass through. DL_ERR_UNSUPPORTED: a dtype or device that this LibTorch does not support.
+//            max_leases, until its last alias is destroyed: on any thread, also after the loader. To keep the data,
+//            clone() it. In-place changes never affect the dataset's bytes. But read_only() views overlap another view
+//            of the batch (tokens, views=true), and LibTorch has no read-only tensors.
+// Devices    With device=cuda:N (device_option of a torch::Device), tensors are CUDA tensors over the batch's device
+//            memory. Creating one makes LibTorch's current stream wait for the copies. The memory is not reused before
+//            the work queued there when the last alias is destroyed has finished. This needs no synchronisation and no
+//            record_stream. For a second stream: also_on(batch, stream). For a CUDA graph's static inputs:
+//            copy_into(batch, "image", input).
+// Tensors    Shape, strides and dtype are those of the view; requires_grad is off. Ragged: the packed data;
+//            offsets_tensor returns the sample offsets.
+// Errors     As in dataline.hpp: f() throws dataline::Error, try_f() returns a Result. LibTorch's exceptions
+//            (c10::Error) propagate. DL_ERR_UNSUPPORTED: this LibTorch does not support the dtype or device.
 // Versions   LibTorch 1.13 and later. Since 0.1.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -59,8 +60,8 @@ constexpr TorchType kTorchTypes[] = {
 #endif
 };
 
-// A tensor over memory of `batch`, to which it holds its own reference. `where` is passed in, because LibTorch would query
-// the driver for it.
+// A tensor over memory of `batch`; it holds its own reference to the batch. `where` is an argument because
+// LibTorch would query the driver for it.
 inline at::Tensor tensor_of(const Batch& batch, const void* data, at::IntArrayRef shape,
                             at::IntArrayRef strides, at::ScalarType type,
                             at::Device where = at::Device(at::DeviceType::CPU)) {
@@ -70,7 +71,7 @@ inline at::Tensor tensor_of(const Batch& batch, const void* data, at::IntArrayRe
   at::Tensor tensor = at::from_blob(
       const_cast<void*>(data), shape, strides, [raw](void*) { dl_batch_release(raw); },
       at::TensorOptions(type).device(where), where);
-  static_cast<void>(held.release());  // now owned by the tensor
+  static_cast<void>(held.release());  // the tensor owns it now
   return tensor;
 }
 
@@ -80,7 +81,7 @@ inline Error torch_refusal(const View& view, const std::string& why) {
   return Error(DL_ERR_UNSUPPORTED, "field '" + std::string(view.name()) + "' is " + why);
 }
 
-// DL_OK if `from`, the tensor of `view`, can be copied into `target`.
+// Returns DL_OK if `from`, the tensor of `view`, can be copied into `target`.
 inline Error unlike(const View& view, const at::Tensor& from, const at::Tensor& target) {
   const auto what = [](const at::Tensor& tensor) {
     return c10::str(tensor.scalar_type(), " ", tensor.sizes());
@@ -93,7 +94,7 @@ inline Error unlike(const View& view, const at::Tensor& from, const at::Tensor& 
 
 }  // namespace detail
 
-// Result<at::ScalarType> of a DL_DTYPE_*; DL_ERR_UNSUPPORTED: this LibTorch has none (u16, u32, u64 before 2.3).
+// The at::ScalarType of a DL_DTYPE_*. DL_ERR_UNSUPPORTED: this LibTorch has none (u16, u32, u64 before 2.3).
 inline Result<at::ScalarType> try_scalar_type(int32_t dtype) {
   for (const detail::TorchType& known : detail::kTorchTypes) {
     if (known.dtype == dtype) return known.type;
@@ -107,7 +108,7 @@ inline Result<int32_t> try_dtype_of(at::ScalarType type) {
   for (const detail::TorchType& known : detail::kTorchTypes) {
     if (known.type == type) return known.dtype;
   }
-  return Error(DL_ERR_UNSUPPORTED, std::string("no dtype is ") + at::toString(type));
+  return Error(DL_ERR_UNSUPPORTED, std::string("Dataline has no dtype ") + at::toString(type));
 }
 
 namespace detail {
@@ -133,7 +134,7 @@ inline Result<at::Tensor> try_to_tensor(const Batch& batch, const View& view) {
   if (const Result<void> ready = detail::wait_current(batch, view); !ready) return ready.error();
   return detail::ready_tensor(batch, view);
 }
-// A field by name or number.
+// A field by name or index.
 template <typename Name>
 Result<at::Tensor> try_to_tensor(const Batch& batch, const Name& field) {
   const Result<View> view = batch.try_view(field);
@@ -145,7 +146,7 @@ at::Tensor to_tensor(const Batch& batch, const Field& field) {
   return try_to_tensor(batch, field).value();
 }
 
-// auto [image, label] = to_tensors(batch, "image", "label"); a stream waits once for all of them.
+// auto [image, label] = to_tensors(batch, "image", "label"); the stream waits once for all of them.
 template <typename... Names>
 std::array<at::Tensor, sizeof...(Names)> to_tensors(const Batch& batch, const Names&... fields) {
   const Views views = batch.views();
@@ -153,9 +154,9 @@ std::array<at::Tensor, sizeof...(Names)> to_tensors(const Batch& batch, const Na
   return {detail::ready_tensor(batch, batch[fields]).value()...};
 }
 
-// Copies a field into a tensor with a fixed address, such as a CUDA graph's static input: in LibTorch's current stream,
-// outside of a capture; the batch may be released at once. From the cpu it waits for the copy. DL_ERR_MISMATCH: another
-// shape or dtype, such as a shorter last batch (use last_batch=drop or pad).
+// Copies a field into a tensor with a fixed address, such as a CUDA graph's static input. The copy runs in LibTorch's
+// current stream, outside of a capture. The batch may be released immediately. From the cpu, the call waits for the copy.
+// DL_ERR_MISMATCH: another shape or dtype, such as a shorter last batch (use last_batch=drop or pad).
 inline Result<void> try_copy_into(const Batch& batch, const View& view, const at::Tensor& target) {
   const Result<at::Tensor> from = try_to_tensor(batch, view);
   if (!from) return from.error();
@@ -175,7 +176,8 @@ void copy_into(const Batch& batch, const Field& field, const at::Tensor& target)
   try_copy_into(batch, field, target).value();
 }
 
-// Of a ragged view: i64 [samples + 1]; sample i is rows [offsets[i], offsets[i + 1]) of the data. DL_ERR_MISMATCH: dense.
+// The offsets of a ragged view: i64 [samples + 1]; sample i is rows [offsets[i], offsets[i + 1]) of the data.
+// DL_ERR_MISMATCH: dense.
 inline Result<at::Tensor> try_offsets_tensor(const Batch& batch, const View& view) {
   if (!view.is_ragged()) {
     return Error(DL_ERR_MISMATCH, "field '" + std::string(view.name()) + "' is dense and has no offsets");
@@ -195,20 +197,21 @@ inline at::Tensor indices_tensor(const Batch& batch) {
                            at::ScalarType::Long);
 }
 
-// A named tensor whose first dim is the samples.
+// A named tensor whose first dim is the sample count.
 struct NamedTensor {
   std::string name;
   at::Tensor tensor;
 };
 
-// borrow_tensors({{"image", images}, {"label", labels}}): a dataset of tensors in host memory, with equal first dims,
-// borrowed and kept until the dataset and everything made from it are gone; they must not change meanwhile. Non-contiguous
-// ones are copied once, here. DL_ERR_UNSUPPORTED: not on the host, sparse, or a dtype that Dataline does not have.
+// borrow_tensors({{"image", images}, {"label", labels}}): a dataset over tensors in host memory with equal first dims.
+// It keeps them until the dataset and everything created from it are destroyed; they must not change meanwhile.
+// Non-contiguous tensors are copied once, here. DL_ERR_UNSUPPORTED: not on the host, sparse, or a dtype that Dataline
+// does not have.
 inline Result<Dataset> try_borrow_tensors(std::vector<NamedTensor> tensors, const Options& options = {}) {
   std::vector<Array> arrays;
   for (NamedTensor& named : tensors) {
     if (!named.tensor.defined() || !named.tensor.device().is_cpu() || named.tensor.layout() != at::kStrided) {
-      return Error(DL_ERR_UNSUPPORTED, "tensor '" + named.name + "': expected a dense one in host memory");
+      return Error(DL_ERR_UNSUPPORTED, "tensor '" + named.name + "': expected a dense tensor in host memory");
     }
     const Result<int32_t> dtype = try_dtype_of(named.tensor.scalar_type());
     if (!dtype) return Error(DL_ERR_UNSUPPORTED, "tensor '" + named.name + "': " + dtype.error().message());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gomlx gives a dataline.Loader to GoMLX's trainer, as its train.Dataset.
+// Package gomlx passes a dataline.Loader to GoMLX's trainer, as its train.Dataset.
 //
 //	train := gomlx.New("train", loader, []string{"image"}, []string{"label"})
 //	_, err = loop.RunEpochs(train, 5)
 //
-// It is a module of its own, so that programs without GoMLX do not carry it.
+// It is a separate module, so that programs without GoMLX do not depend on it.
 package gomlx
 
 import (
@@ -20,9 +20,9 @@ import (
 	"github.com/gomlx/gomlx/ml/train"
 )
 
-// Dataset is a loader as GoMLX sees it. Each Iter is one epoch, as each loop over Loader.Epoch is; the option epochs=0
-// (the default) lets a trainer ask for as many as it likes. GoMLX owns and finalizes its tensors, so each field is copied
-// once, into a tensor on the host.
+// Dataset is a loader with GoMLX's interface. Each Iter is one epoch, as each loop over Loader.Epoch is. With the
+// option epochs=0 (the default), a trainer can request any number of epochs. GoMLX owns and finalizes its tensors, so
+// each field is copied once, into a tensor on the host.
 //
 // A batch of another shape makes GoMLX compile again: last_batch=drop or pad keeps the shape.
 type Dataset struct {
@@ -34,23 +34,24 @@ type Dataset struct {
 
 var _ train.Dataset = (*Dataset)(nil)
 
-// New is a dataset whose batches have the named fields as inputs and labels, in that order. The loader stays the
-// caller's: it is closed after the training.
+// New returns a dataset whose batches have the named fields as inputs and labels, in that order. The caller still
+// owns the loader, and closes it after the training.
 func New(name string, loader *dataline.Loader, inputs, labels []string) *Dataset {
 	return &Dataset{name, loader, inputs, labels, context.Background()}
 }
 
-// WithContext is the same dataset whose loops, and waits in them, end with the context's error when it is done.
+// WithContext returns the same dataset. Its loops, also while they wait, end with the context's error when the
+// context is done.
 func (d *Dataset) WithContext(ctx context.Context) *Dataset {
 	with := *d
 	with.ctx = ctx
 	return &with
 }
 
-// Name is the one given to New.
+// Name returns the name passed to New.
 func (d *Dataset) Name() string { return d.name }
 
-// Iter is the batches of one epoch; the caller owns the tensors.
+// Iter returns the batches of one epoch; the caller owns the tensors.
 func (d *Dataset) Iter() iter.Seq2[train.Batch, error] {
 	return func(yield func(train.Batch, error) bool) {
 		for batch, err := range d.loader.Epoch(d.ctx) {
@@ -87,8 +88,8 @@ func copies(batch *dataline.Batch, fields []string) ([]*tensors.Tensor, error) {
 	return made, nil
 }
 
-// Tensor is a copy of a field as a tensor of GoMLX, on the host. A ragged field is its packed items. An error where its
-// items do not lie one after another in host memory: load with device=cpu.
+// Tensor returns a copy of a field as a tensor of GoMLX, on the host. For a ragged field, these are its packed items.
+// An error if the items are not contiguous in host memory: load with device=cpu.
 func Tensor(of dataline.Tensor) (*tensors.Tensor, error) {
 	bytes, err := of.Bytes()
 	if err != nil {

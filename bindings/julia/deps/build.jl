@@ -25,7 +25,7 @@ function main()
     found = find_library()
     root = normpath(joinpath(PACKAGE, "..", ".."))
     if found !== nothing && found.owner != "Pkg.build"
-        println("the library of $(found.owner) is used: $(found.path)")
+        println("using the library of $(found.owner): $(found.path)")
     elseif isfile(joinpath(root, "capi", "dataline.h"))
         build(root, @__DIR__)
     elseif found === nothing

@@ -1,6 +1,6 @@
-# Batches and their fields in a device's memory by Adapt: what CUDA.cu, Flux.gpu and MLDataDevices do with data.
+# Moves batches and their fields to a device's memory with Adapt, as CUDA.cu, Flux.gpu and MLDataDevices do.
 #
-# Without this Adapt knows nothing of a Batch, and a View is copied on the host before it is copied to the device.
+# Without this, Adapt does not know a Batch, and copies a View on the host before it copies it to the device.
 #
 # SPDX-License-Identifier: Apache-2.0
 module DatalineAdaptExt
@@ -8,10 +8,10 @@ module DatalineAdaptExt
 using Adapt: Adapt, adapt
 using Dataline: Batch, Ragged, View, Windows
 
-# A named tuple, so that (image, label) = adapt(to, batch) goes on working.
+# A named tuple, so that (image, label) = adapt(to, batch) still works.
 Adapt.adapt_structure(to, batch::Batch) = map(field -> adapt(to, field), NamedTuple(batch))
 
-# Straight from the batch's memory. What is left where it is stays a View, which knows when its batch is gone.
+# Directly from the batch's memory. Data that is not moved stays a View, which knows when its batch is released.
 function Adapt.adapt_structure(to, view::View)
     items = parent(view)
     moved = GC.@preserve view adapt(to, items)

@@ -1,4 +1,4 @@
-# Loops that move their batches by MLDataDevices, the devices of Flux and Lux: `for (x, y) in gpu_device()(loader)`.
+# Loops that move their batches with MLDataDevices, the devices of Flux and Lux: `for (x, y) in gpu_device()(loader)`.
 #
 # SPDX-License-Identifier: Apache-2.0
 module DatalineMLDataDevicesExt
@@ -6,13 +6,13 @@ module DatalineMLDataDevicesExt
 using Dataline: Ahead, Batch, Epoch, Loader, Ragged, View, Windows
 using MLDataDevices: MLDataDevices, AbstractDevice, CPUDevice, DeviceIterator
 
-# What it does for MLUtils.DataLoader.
+# As it does for MLUtils.DataLoader.
 (device::AbstractDevice)(batches::Union{Loader,Epoch,Ahead}) = DeviceIterator(device, batches)
 
-# Moved whole, by Adapt: it would look for arrays in all members of a struct that it does not know.
+# Adapt moves them as one object: otherwise it would search all members of an unknown struct for arrays.
 MLDataDevices.isleaf(::Union{Batch,Ragged}) = true
 
-# Asked of the batch before, which was given back: what it finds out by itself it takes from `parent`, which throws then.
+# Called for the previous batch, which is already released. The default methods call `parent`, which then throws.
 MLDataDevices.get_device(::Union{View,Windows,Ragged}) = CPUDevice()
 MLDataDevices.get_device_type(::Union{View,Windows,Ragged}) = CPUDevice
 

@@ -1,6 +1,6 @@
 """
-Data loading for machine-learning training: shuffled, transformed batches, loaded ahead by native threads, seen without a
-copy. The stream depends on the data, the settings and the seed alone, and is the same in every language Dataline speaks.
+Data loading for machine-learning training: shuffled, transformed batches, loaded ahead by native threads and viewed without
+a copy. The stream depends only on the data, the settings and the seed, and is the same in all languages with a binding.
 
     using Dataline
     loader = Dataline.Loader("mnist:data"; batchsize = 128, shuffle = true, transform = "image: normalize(mnist)")
@@ -8,12 +8,12 @@ copy. The stream depends on the data, the settings and the seed alone, and is th
         step!(model, image, label) # 28x28x128 Float32, 128 Int64
     end
 
-[`Dataset`](@ref) opens, borrows or composes data, [`Loader`](@ref) iterates over it, [`Writer`](@ref) writes sets. What the
-library numbers counts from 0 as in every language: epochs, steps, samples, offsets, classes. Positions in Julia's arrays count
-from 1.
+[`Dataset`](@ref) opens, borrows or composes data, [`Loader`](@ref) iterates over it, [`Writer`](@ref) writes sets. The
+library's numbers count from 0, as in every language: epochs, steps, samples, offsets, classes. Positions in Julia's arrays
+count from 1.
 
-[`DatalineError`](@ref) is the exception. Threads: what each type says. In a forked child a loader's calls fail with
-`Dataline.ERR_FORKED`; datasets go on working.
+Errors are thrown as [`DatalineError`](@ref). Each type documents its thread rules. In a forked child, calls of a loader throw
+`Dataline.ERR_FORKED`; datasets stay usable.
 
 SPDX-License-Identifier: Apache-2.0
 """

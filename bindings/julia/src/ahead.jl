@@ -1,7 +1,7 @@
 # A loop whose batches another of Julia's threads loads, for samples that Julia reads.
 #
-# Julia code runs only on Julia's threads, so such a loader has no workers (num_workers=0): a batch is made inside the call that
-# asks for it. Here a task makes that call while the loop's body runs.
+# Julia code runs only on Julia's threads, so such a loader has no workers (num_workers=0): the call for a batch makes it. Here
+# a task makes that call while the loop's body runs.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -16,18 +16,19 @@ end
     ahead(loader; batches = 2)
     ahead(epoch; batches = 2)
 
-The same batches, in the same order, taken by a task on another of Julia's threads (`julia -t 2`) up to `batches` before the
-loop asks for them: for a [`Reader`](@ref), an operator or a storage in Julia, so that they work while the loop's body does.
-With one thread they work whenever the body waits. Each batch is valid until the next one is taken, as in a loop over the loader.
+Returns the same batches, in the same order. A task on another of Julia's threads (`julia -t 2`) takes up to `batches` of them
+ahead of the loop. Use it for a [`Reader`](@ref), an operator or a storage in Julia, so that they work while the loop's body
+runs. With one thread they work whenever the body waits. Each batch is valid until the next one is taken, as in a loop over the
+loader.
 
     for (x, label) in Dataline.ahead(Dataline.Loader(reader; num_workers = 0, batchsize = 64))
 
-In the loop `save_state(ahead)` is the state after the batch that it has now; `save_state(loader)` and `position(loader)` are
-those of what was loaded. A loop that is left in the middle goes on loading until `close(ahead)` or the next loop; what was loaded
-ahead is then given back, and the next loop begins the next epoch. What loading throws, the loop throws when it comes there.
-`batches + 1` batches are held at a time (option `max_leases`).
+In the loop `save_state(ahead)` is the state after the current batch; `save_state(loader)` and `position(loader)` describe what
+was loaded. After a `break`, loading continues until `close(ahead)` or the next loop. The batches loaded ahead are then
+released, and the next loop starts the next epoch. If loading throws, the loop throws when it reaches that batch. `batches + 1`
+batches are held at a time (option `max_leases`).
 
-Loaders of files have workers, and need none of this.
+Loaders of files have workers, and do not need `ahead`.
 """
 function ahead(source::Union{Loader,Epoch}; batches::Integer = 2)
     batches >= 1 || throw(DatalineError(ERR_INVALID_ARGUMENT, "batches: expected 1 or more, got $batches"))
@@ -96,7 +97,7 @@ end
 """
     close(ahead)
 
-Ends the loading of a loop that was left; waits for the batch that is being loaded. The loader stays open.
+Ends the loading after a `break`, and waits for the batch that is being loaded. The loader stays open.
 """
 function Base.close(ahead::Ahead)
     run = ahead.run
@@ -121,7 +122,7 @@ end
 function Base.iterate(ahead::Ahead{S}, before::Union{Nothing,Batch}) where {S}
     before === nothing || close(before)
     run = ahead.run
-    run === nothing && throw(DatalineError(ERR_WRONG_STATE, "this loop was ended: by close(ahead) or by another loop over it"))
+    run === nothing && throw(DatalineError(ERR_WRONG_STATE, "this loop was ended by close(ahead) or by another loop over it"))
     item, ahead.state = take!(run.loaded)
     item isa eltype(S) && return item, item
     close(ahead)

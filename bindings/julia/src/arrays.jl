@@ -5,9 +5,9 @@
 """
     Packed(data, offsets)
 
-A field whose samples differ in length, as [`Dataset`](@ref) takes it without a copy: `data` has all samples one after
-another in its last dim, and sample `i` is `data[.., offsets[i]+1:offsets[i+1]]`; `offsets` count from 0 and are one more
-than samples. `Packed(vectors)` packs a vector of vectors, or of strings (as their UTF-8 bytes), which copies them.
+A field whose samples differ in length, for a [`Dataset`](@ref), without a copy. `data` contains all samples in order along its
+last dim; sample `i` is `data[.., offsets[i]+1:offsets[i+1]]`. `offsets` count from 0; there is one more than samples.
+`Packed(vectors)` copies and packs a vector of vectors, or of strings (as their UTF-8 bytes).
 """
 struct Packed{T,N}
     data::Array{T,N}
@@ -21,7 +21,7 @@ function Packed(samples::AbstractVector{<:AbstractVector{T}}) where {T}
 end
 Packed(samples::AbstractVector{<:AbstractString}) = Packed(map(codeunits, samples))
 
-# The library's shape of what lies at `data`: [samples, dims of one sample, last first].
+# The library's shape of the array at `data`: [samples, dims of one sample, last first].
 struct HostArray
     name::String
     axes::Union{Nothing,String}
@@ -39,12 +39,12 @@ unfit(name, reason) = DatalineError(ERR_INVALID_ARGUMENT, "field '$name': $reaso
 
 # `keep(array)` is kept with it, of a Packed both of its arrays.
 function HostArray(name, axes, array::StridedArray{T,N}, keep = memory_of) where {T,N}
-    N > 0 || throw(unfit(name, "expected at least one dim, the samples"))
+    N > 0 || throw(unfit(name, "expected at least one dim: the samples"))
     steps = strides(array)
     packed = cumprod([1; size(array)[1:end-1]...])
     count = size(array, N)
     if any(k -> size(array, k) > 1 && steps[k] != packed[k], 1:N-1) || (count > 1 && steps[N] < packed[N])
-        throw(unfit(name, "the items of a sample must lie one after another; give copy(x)"))
+        throw(unfit(name, "the items of a sample must be contiguous; pass copy(x)"))
     end
     apart = count > 1 && steps[N] != packed[N]
     kind, stride = apart ? (DL_KIND_STRIDED, steps[N] * sizeof(T)) : (DL_KIND_DENSE, 0)
@@ -63,7 +63,7 @@ HostArray(name, axes, samples::AbstractVector{<:Union{AbstractVector,AbstractStr
 HostArray(name, axes, samples::StridedVector{<:Union{AbstractVector,AbstractString}}, keep = memory_of) =
     HostArray(name, axes, Packed(samples), keep)
 HostArray(name, axes, other, keep = nothing) = throw(unfit(name, "expected an array in memory or Packed, got a " *
-    "$(typeof(other)); give collect(x)"))
+    "$(typeof(other)); pass collect(x)"))
 
 c_array(array::HostArray) = CArray(sizeof(CArray), array.kind, pointer(array.name), array.dtype, length(array.shape),
     pointer(array.shape), array.axes === nothing ? C_NULL : pointer(array.axes), array.data, array.row_stride_bytes,

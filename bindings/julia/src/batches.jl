@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-# How a field is seen: its type says what `see` gives, `at` is its place among the library's views.
+# How a field is viewed: its type sets what `see` returns; `at` is its index among the library's views.
 struct DenseField{T,N}
     at::Int
     wraps::Wraps{T,N}
@@ -56,10 +56,10 @@ end
 
 The fields of one step, like a named tuple: `batch.image`, `batch[:image]`, `batch[1]`, `(image, label) = batch`,
 `NamedTuple(batch)`, and from Julia 1.7 `(; label, image) = batch`. Dense fields are [`View`](@ref)s with the sample as last
-dim, ragged ones [`Ragged`](@ref). Labels are as the library gives them: classes count from 0.
+dim, ragged fields [`Ragged`](@ref). Labels keep the library's numbers: classes count from 0.
 
-A loop's batch is valid until the next one is taken; [`keep`](@ref) holds it longer, past the loader too.
-See [`info`](@ref), [`sample_indices`](@ref), `close`.
+A loop's batch is valid until the next one is taken. [`keep`](@ref) holds it longer, also past the loader. See [`info`](@ref),
+[`sample_indices`](@ref), `close`.
 """
 struct Batch{F<:NamedTuple}
     lease::Lease
@@ -80,7 +80,7 @@ end
 end
 
 @noinline no_field(name, names) =
-    throw(DatalineError(ERR_NO_SUCH_FIELD, "no field '$name'; there are $(join(names, ", "))"))
+    throw(DatalineError(ERR_NO_SUCH_FIELD, "no field '$name'; the fields are $(join(names, ", "))"))
 
 @inline function Base.getproperty(batch::Batch, name::Symbol)
     fields = fields_of(batch)
@@ -105,9 +105,9 @@ Base.pairs(batch::Batch) = pairs(NamedTuple(batch))
     keep(batch)
     keep(view)
 
-The same memory, held: valid past the next batch and past the loader, until `close(kept)` or, without it, until the
-collector finds that nothing uses it. No data is copied. Kept batches count towards the option `max_leases`; the collector
-knows nothing of their size, so `close` what is large. About 0.2 us.
+Holds the same memory past the next batch and past the loader, until `close(kept)`. Without `close`, it is held until the
+garbage collector finds it unused. No data is copied. Kept batches count towards the option `max_leases`. The collector does not
+know their size, so `close` large ones. Takes about 0.2 us.
 """
 function keep(batch::Batch)
     lease = another(lease_of(batch), getfield(batch, :turn))
@@ -141,7 +141,7 @@ end
 """
     close(batch)
 
-Gives the batch back now; its views cannot be used any more. Twice is fine, also from two tasks at once. Any thread.
+Releases the batch now; its views become invalid. Closing twice is allowed, also from two tasks concurrently. Any thread.
 """
 Base.close(batch::Batch) = close_lease(lease_of(batch), getfield(batch, :turn))
 Base.close(view::Union{View,Windows}) = close_lease(view.lease, view.turn)
@@ -172,8 +172,8 @@ live_info(batch::Batch) = batch_info(lease_of(batch), getfield(batch, :turn))
 """
     info(batch)
 
-Its place and size: `(epoch, step, samples, valid)`. `epoch` and `step` count from 0; `samples` are the rows, pads included;
-`valid` those that are not pads.
+Position and size of the batch: `(epoch, step, samples, valid)`. `epoch` and `step` count from 0. `samples` is the number of
+rows, including pads; `valid` is the number of rows that are not pads.
 """
 function info(batch::Batch)
     given = live_info(batch)
@@ -182,7 +182,7 @@ end
 
 copied(values::Ptr{Int64}, count) = copy(unsafe_wrap(Array, values, (Int(count),)))
 
-# A member of dl_batch_info, which lies in the batch; kept while it is copied.
+# A member of dl_batch_info, which points into the batch; the batch is kept while it is copied.
 function copied_of(member, batch::Batch)
     kept = another(lease_of(batch), getfield(batch, :turn))
     given = batch_info(kept, kept.turn)
@@ -194,18 +194,18 @@ end
 """
     sample_indices(batch)
 
-The index of each row's sample in its dataset, from 0, as a new vector; of the one that stands in, where one does.
+The sample index of each row, from 0, as a new vector. For a replaced sample, the index of its replacement.
 """
 sample_indices(batch::Batch) = copied_of(given -> given.sample_indices, batch)
 
 """
     sample_sources(batch)
 
-Which dataset of a mix each row's sample is from, as a new vector; 0 otherwise.
+The part of a mix that each row comes from, as a new vector; 0 without a mix.
 """
 sample_sources(batch::Batch) = copied_of(given -> given.sample_sources, batch)
 
 function Base.show(io::IO, batch::Batch)
-    isopen(batch) || return print(io, "Batch (given back)")
+    isopen(batch) || return print(io, "Batch (released)")
     print(io, "Batch(", join(("$name = $(summary(batch[name]))" for name in keys(batch)), ", "), ")")
 end

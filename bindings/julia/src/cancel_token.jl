@@ -5,8 +5,8 @@
 """
     CancelToken()
 
-Ends opening and every wait of the datasets and loaders made with it (`Loader(...; cancel_token = token)`), for good:
-`cancel(token)`, from any thread. They then throw a [`DatalineError`](@ref) with `code == Dataline.CANCELLED`.
+Permanently ends the opening and every wait of the datasets and loaders created with it (`Loader(...; cancel_token = token)`),
+when any thread calls `cancel(token)`. They then throw a [`DatalineError`](@ref) with `code == Dataline.CANCELLED`.
 """
 mutable struct CancelToken
     handle::Handle
@@ -21,7 +21,7 @@ end
     cancel(token::CancelToken)
     cancel(loader::Loader)
 
-Ends every wait now and later with `Dataline.CANCELLED`: of all that was made with the token, for good; of a loader, until
-a [`seek!`](@ref) or [`load_state!`](@ref). Any thread; never blocks. On a closed loader it does nothing.
+Ends every current and later wait with `Dataline.CANCELLED`. For a token: the waits of everything created with it, permanently.
+For a loader: until a [`seek!`](@ref) or [`load_state!`](@ref). Any thread; never blocks. Does nothing on a closed loader.
 """
 cancel(token::CancelToken) = GC.@preserve token dl_cancel_token_cancel(token.handle)

@@ -8,26 +8,25 @@
     Dataset(reader::Reader; settings...)
     Dataset(f, ...)
 
-Samples by number, from 0; immutable. `settings` are the options of [`options_table`](@ref) (those that concern datasets
-count), `cancel_token` and [`extensions`](@ref Extensions). `Dataset(f, ...)`, as a `do` block has it, closes it after
-`f(dataset)`.
+Samples by index, from 0; immutable. `settings` are the options of [`options_table`](@ref) of scope dataset, `cancel_token` and
+[`extensions`](@ref Extensions). `Dataset(f, ...)`, for a `do` block, closes the dataset after `f(dataset)`.
 
 - `uri`: `"scheme:path[,path...][?key=value&...]"` or a bare path, whose format is detected: `"mnist:DIR?split=test"`,
-  `"npy:image=a.npy,label=b.npy"`, `"tokens:FILE?length=1024"`. Opening reads headers only, but for `.gz` files and
-  `io = "memory"`; it does not return to Julia before it is done. See [`escape`](@ref) for paths from elsewhere.
-- `arrays`: a named tuple of arrays, `(image = x, label = y)`; their last dim is the samples. They are read where they lie,
-  not copied, kept from the collector as long as the library needs them, and must not change in that time. A field whose
-  samples differ in length: a vector of vectors or of strings, or [`Packed`](@ref). A single array is field `data`, a tuple's
-  are `data1`, `data2`. `axes = (image = "WHC",)` names a sample's dims for transforms that go by them.
+  `"npy:image=a.npy,label=b.npy"`, `"tokens:FILE?length=1024"`. Reads headers only (except `.gz` files and `io = "memory"`). No
+  other Julia code runs on this thread until it is open. See [`escape`](@ref) for paths that you did not write.
+- `arrays`: a named tuple of arrays, `(image = x, label = y)`. Their last dim is the samples. They are borrowed, not copied:
+  they must not change, and are kept from the garbage collector, while the library needs them. For a field whose samples differ
+  in length, pass a vector of vectors or of strings, or [`Packed`](@ref). A single array becomes field `data`; the arrays of a
+  tuple become `data1`, `data2`. `axes = (image = "WHC",)` names a sample's dims, for transforms that use them.
 
 [`open_async`](@ref) opens without waiting. `length(dataset)`, [`fields`](@ref), [`notes`](@ref), [`classes`](@ref),
 [`image_info`](@ref), [`read`](@ref), [`subset`](@ref), [`concat`](@ref), [`zipped`](@ref), `close`.
 
-Any thread. Loaders and composed datasets keep what they need of it. In a forked child it goes on working.
+Any thread. Loaders and composed datasets hold their own references to it. Usable in a forked child.
 
-A `Vector` that was lent cannot be resized any more, also after the dataset is closed: `push!` and the like throw "cannot resize
-array with shared data" (up to Julia 1.10; from 1.11 on it may, and what was lent stays as it is). Give `copy(x)` where it has to
-grow.
+Up to Julia 1.10, a borrowed `Vector` can no longer be resized, even after the dataset is closed: `push!` and similar calls
+throw "cannot resize array with shared data". From Julia 1.11 on it can be resized, and the borrowed memory does not change.
+Pass `copy(x)` if the vector has to grow.
 """
 mutable struct Dataset <: SharedHandle
     handle::Handle
@@ -68,7 +67,7 @@ end
 """
     escape(path)
 
-`path` as a part of a URI: the characters that have a meaning there are written by their number.
+`path` as a part of a URI: characters with a meaning there are written by their number.
 """
 escape(path::AbstractString) =
     replace(path, r"[%,?&=]" => letter -> "%" * uppercase(string(UInt8(first(letter)); base = 16, pad = 2)))
@@ -89,7 +88,7 @@ end
 """
     concat(datasets...)
 
-One after another; all have the same fields.
+Concatenates datasets with equal fields.
 """
 function concat(first::Dataset, more::Dataset...)
     return composed((first, more...)) do handles, out, error
@@ -101,8 +100,8 @@ end
     zipped(datasets...)
     zipped((image = a, label = b))
 
-Fields side by side; all have the same length. A name renames the field of a part with one, and prefixes (`name/field`)
-those of a part with several.
+Puts fields side by side; all datasets have equal lengths. A name renames the field of its part, or, if it has several, prefixes
+them (`name/field`).
 """
 zipped(first::Dataset, more::Dataset...) = zip_parts((first, more...), nothing)
 zipped(parts::NamedTuple{<:Any,<:Tuple{Vararg{Dataset}}}) = zip_parts(values(parts), map(string, keys(parts)))
@@ -118,9 +117,9 @@ end
 """
     subset(dataset, indices)
 
-The samples of these numbers, from 0, in this order: `subset(dataset, 0:999)`. A `Vector{Int64}` is read where it lies, not
-copied, must not change, and cannot be resized any more (see [`Dataset`](@ref)); another vector is copied. Booleans are
-refused: `subset(dataset, findall(mask) .- 1)` takes the samples of a mask.
+The samples `indices` of this dataset, from 0, in that order: `subset(dataset, 0:999)`. A `Vector{Int64}` is borrowed: it is not
+copied, must not change, and can no longer be resized (see [`Dataset`](@ref)). Other vectors are copied. A vector of booleans is
+rejected: for a mask, use `subset(dataset, findall(mask) .- 1)`.
 """
 function subset(dataset::Dataset, indices::AbstractVector)
     return lend_vector(Int64, indices, "indices") do pointer, count, release, context
@@ -133,7 +132,7 @@ end
 """
     length(dataset)
 
-Its samples.
+The sample count.
 """
 Base.length(dataset::Dataset) = Int(using_handle(dl_dataset_count, dataset))
 
@@ -141,28 +140,28 @@ Base.length(dataset::Dataset) = Int(using_handle(dl_dataset_count, dataset))
     fields(dataset)
     fields(loader)
 
-What a sample, or a batch after transforms, has: a vector of [`Field`](@ref).
+The fields of one sample, or of a batch after transforms: a vector of [`Field`](@ref).
 """
 fields(dataset::Dataset) = using_handle(handle -> read_fields(count -> dl_dataset_fields(handle, count)), dataset)
 
 """
     format(dataset)
 
-What kind it is: `"idx"`, `"zip"`, `"arrays"` and so on.
+The format: `"idx"`, `"zip"`, `"arrays"` and so on.
 """
 format(dataset::Dataset) = using_handle(handle -> text(dl_dataset_format(handle)), dataset)
 
 """
     uri(dataset)
 
-As given when it was opened, or `""`.
+The URI passed when it was opened, or `""`.
 """
 uri(dataset::Dataset) = using_handle(handle -> text(dl_dataset_uri(handle)), dataset)
 
 """
     notes(dataset)
 
-What one should know of it, a line each.
+Notes for the user: what was assumed, what is slow. One line each.
 """
 notes(dataset::Dataset) = using_handle(dataset) do handle
     [text(dl_dataset_note(handle, Int32(k))) for k in 0:dl_dataset_note_count(handle)-1]
@@ -171,8 +170,7 @@ end
 """
     classes(dataset)
 
-Names of the classes that labels number: a sample with label `i` is of class `classes(dataset)[i + 1]`. Empty where the
-dataset names none.
+Class names: a sample with label `i` belongs to class `classes(dataset)[i + 1]`. Empty if the dataset has none.
 """
 classes(dataset::Dataset) = using_handle(dataset) do handle
     [text(dl_dataset_class_name(handle, Int64(k))) for k in 0:dl_dataset_class_count(handle)-1]
@@ -181,10 +179,10 @@ end
 """
     data_identity(dataset)
 
-Which files of this machine the samples are read from, as text of lines `key: value`. Two texts are equal while the structure
-(formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or renamed. Compare it to decide whether
-to reuse something that was made of the dataset earlier. Looks at every file of a folder. `Dataline.ERR_UNSUPPORTED` for data
-in memory, and for a [`Reader`](@ref) or an object of a storage that states neither files nor a fingerprint.
+Describes the files on this machine that the samples are read from, as lines of `key: value`. Two texts are equal if the
+structure (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or renamed. Compare them to
+decide whether earlier results computed from the dataset are still valid. Checks every file of a folder.
+`Dataline.ERR_UNSUPPORTED`: data in memory; a [`Reader`](@ref) or a stored object with neither files nor a fingerprint.
 """
 data_identity(dataset::Dataset) = using_handle(dataset) do handle
     text_from((room, bytes) -> check(error -> dl_dataset_identity(handle, room, bytes, error)))

@@ -5,13 +5,13 @@
 """
     DeviceArray{T,N}
 
-A field of a batch in a device's memory (`device = "cuda:0"`): `size`, `strides`, `eltype`, `length` and
-`Dataline.device(field)` say what it is, `pointer(field)` where its first item is on that device, for kernels and for packages
-such as CUDA.jl; [`wait`](@ref Base.wait(::Batch, ::Ptr{Cvoid})) comes before what reads it in a stream. All that would read
-it on the host throws, and says so: `device = "cpu"` gives arrays. Of a field whose samples differ in length the items of all
-samples, where `offsets(field)` are in host memory.
+A field of a batch in a device's memory (`device = "cuda:0"`). `size`, `strides`, `eltype`, `length` and
+`Dataline.device(field)` describe it. `pointer(field)` is the address of its first item on that device, for kernels and for
+packages such as CUDA.jl. Call [`wait`](@ref Base.wait(::Batch, ::Ptr{Cvoid})) before reading it in a stream. Every read on the
+host throws, with an explanation; with `device = "cpu"` fields are arrays. For a field whose samples differ in length, it is the
+items of all samples; `offsets(field)` are in host memory.
 
-It is valid as long as its batch.
+Valid as long as its batch.
 """
 struct DeviceArray{T,N}
     data::Ptr{T}
@@ -29,8 +29,8 @@ device_name(type, index) = type == DL_DEVICE_CPU ? "cpu" : (type == DL_DEVICE_CU
 
 @noinline not_on_host(field::DeviceArray) = throw(DatalineError(
     ERR_UNSUPPORTED,
-    "field '$(field.name)': it is on $(field.device), not in host memory; give pointer(field), after wait(batch, stream), " *
-    "to what runs there, or load with device=cpu",
+    "field '$(field.name)': it is on $(field.device), not in host memory; after wait(batch, stream), " *
+    "pass pointer(field) to code on the device, or load with device=cpu",
 ))
 
 alive(field::DeviceArray) = field.lease.turn == field.turn ? field : given_back()
@@ -45,7 +45,7 @@ Base.isopen(field::DeviceArray) = field.lease.turn == field.turn
 Base.close(field::DeviceArray) = close_lease(field.lease, field.turn)
 offsets(field::DeviceArray) = alive(field).starts
 Base.show(io::IO, field::DeviceArray{T}) where {T} = isopen(field) ?
-    print(io, join(field.dims, "x"), " ", T, " on ", field.device) : print(io, "DeviceArray (given back)")
+    print(io, join(field.dims, "x"), " ", T, " on ", field.device) : print(io, "DeviceArray (released)")
 
 for read in (:getindex, :setindex!, :view, :reshape, :iterate, :copy, :collect, :parent, :vec, :broadcastable)
     @eval Base.$read(field::DeviceArray, _...) = not_on_host(field)
@@ -76,7 +76,7 @@ end
 """
     device(field)
 
-Where its memory is, as the option `device` says it: `"cpu"`, `"cuda:0"`. Of a field of `fields(loader)` too.
+The device of its memory, as a value of the option `device`: `"cpu"`, `"cuda:0"`. Also for a field of `fields(loader)`.
 """
 device(field::DeviceArray) = field.device
 device(field::Field) = field.device
@@ -85,10 +85,10 @@ device(::Union{View,Windows,Ragged}) = "cpu"
 """
     wait(batch, stream)
 
-Makes `stream` (a `CUstream` of the batch's device as a `Ptr{Cvoid}`; `C_NULL`: the legacy stream) wait until the batch is ready;
-nothing waits here. Once in each stream that reads the batch, before its first use there: batches of a device are handed out
-while their copies are in flight. When the batch is given back, its memory is written again only after what those streams
-had to do by then; they have to live as long. On the cpu there is nothing to wait for.
+Makes `stream` wait until the batch is complete; this call does not wait. `stream` is a `CUstream` of the batch's device as a
+`Ptr{Cvoid}`; `C_NULL` is the legacy stream. Batches of a device are delivered while their copies are in flight. Call it once
+for each stream that reads the batch, before the first use there. When the batch is released, its memory is not reused before
+the work then queued in those streams is done. The streams must live until then. Does nothing on the cpu device.
 """
 function Base.wait(batch::Batch, stream::Ptr{Cvoid})
     details = error_memory()
@@ -102,8 +102,8 @@ end
 """
     release_on(batch, stream)
 
-As `close(batch)`, but its memory is written again only after what is now in `stream`. The batch is given up also where this
-throws.
+Like `close(batch)`, but its memory is not reused before the work now queued in `stream` is done. The batch is released even if
+this throws.
 """
 function release_on(batch::Batch, stream::Ptr{Cvoid})
     details = error_memory()
@@ -119,9 +119,9 @@ end
 """
     plan(loader)
 
-Where each part of a sample's way runs, in order, field by field, as named tuples `(field, runs_on, text, bytes_in,
-bytes_out)`: what the host does, what crosses the bus (`text == "copy"`, `runs_on` where it goes), what the device does. Bytes are
-those of one sample, `nothing` where they vary.
+Where each stage of a sample runs, in order, field by field: on the host, copies over the bus, on the device. Named tuples
+`(field, runs_on, text, bytes_in, bytes_out)`. For a copy, `text == "copy"` and `runs_on` is the destination. Bytes are those of
+one sample, or `nothing` if they vary.
 """
 function plan(loader)
     devices = [device(field) for field in fields(loader)] # a loader has one

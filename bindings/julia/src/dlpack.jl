@@ -42,22 +42,23 @@ end
 """
     DLPackTensor(pointer; versioned = false)
 
-Takes over a tensor of another library: the address of a `DLManagedTensor`, or of a `DLManagedTensorVersioned` (DLPack 1.x), as
-a capsule has it. `Dataset((x = tensor,))` reads it where it lies: in host memory, its items packed in C's order, the first dim
-the samples. It is given back to that library when the dataset and all that came from it are gone and the collector has seen
-that; some libraries (Python's) want that on a thread of theirs, so then make the dataset of a copy and `close(tensor)`.
+Takes over a tensor of another library: the address of a `DLManagedTensor`, or of a `DLManagedTensorVersioned` (DLPack 1.x),
+from a capsule. `Dataset((x = tensor,))` reads it without a copy. It must be in host memory, packed in C order, with the samples
+as first dim. It is released after the dataset and everything created from it are closed and the garbage collector has noticed.
+Some libraries (Python's) require the release on one of their own threads: then create the dataset from a copy and
+`close(tensor)`.
 
-`size` and `eltype` say what it is, with the dims reversed as in views; `close(tensor)` calls its deleter now, `take!(tensor)`
-gives the address away, with the duty to call it. [`dlpack`](@ref) makes one of a batch's field.
+`size` and `eltype` describe it, with the dims reversed as in views. `close(tensor)` calls its deleter now. `take!(tensor)`
+returns the address; the caller must then call the deleter. [`dlpack`](@ref) exports a field of a batch.
 """
 mutable struct DLPackTensor
     managed::Ptr{Cvoid} # C_NULL: given back, or given away
     versioned::Bool
     function DLPackTensor(pointer::Ptr; versioned::Bool = false)
-        pointer == C_NULL && throw(DatalineError(ERR_INVALID_ARGUMENT, "a DLPack tensor at address 0"))
+        pointer == C_NULL && throw(DatalineError(ERR_INVALID_ARGUMENT, "expected the address of a DLPack tensor, got 0"))
         if versioned && unsafe_load(Ptr{UInt32}(pointer)) != DLPACK_MAJOR
             major = unsafe_load(Ptr{UInt32}(pointer))
-            throw(DatalineError(ERR_UNSUPPORTED, "a tensor of DLPack $major: expected $DLPACK_MAJOR"))
+            throw(DatalineError(ERR_UNSUPPORTED, "DLPack version: expected $DLPACK_MAJOR, got $major"))
         end
         return finalizer(tensor -> in_finalizer(close, tensor), new(Ptr{Cvoid}(pointer), versioned))
     end
@@ -94,17 +95,17 @@ function Base.close(tensor::DLPackTensor)
 end
 
 function Base.show(io::IO, tensor::DLPackTensor)
-    isopen(tensor) || return print(io, "DLPackTensor (given away)")
+    isopen(tensor) || return print(io, "DLPackTensor (closed)")
     print(io, "DLPackTensor(", join(size(tensor), "x"), " ", eltype(tensor), " on ", device(tensor), ")")
 end
 
 """
     dlpack(batch, name; versioned = false)
 
-The field as a DLPack tensor for another library, which gets `take!(tensor)`: the address for a capsule named `"dltensor"`
-(`"dltensor_versioned"`). It holds the batch until its deleter is called, from any thread, also after the loader is closed,
-and counts towards `max_leases`. Nothing is copied; of a ragged field the items of all samples. A field that must not be changed
-needs `versioned = true`, which says so. In a device's memory it waits for nothing: see
+The field as a DLPack tensor for another library. Pass it the address `take!(tensor)`, in a capsule named `"dltensor"`
+(`"dltensor_versioned"`). It holds the batch until its deleter is called, from any thread, also after the loader is closed, and
+counts towards `max_leases`. Nothing is copied. Ragged: the items of all samples. A read-only field needs `versioned = true`,
+because only that form has a read-only flag. In a device's memory it waits for nothing: see
 [`wait`](@ref Base.wait(::Batch, ::Ptr{Cvoid})).
 """
 function dlpack(batch::Batch, name::Symbol; versioned::Bool = false)
@@ -123,14 +124,14 @@ end
 # The first dim is the samples: the library's order, and C's.
 function HostArray(name, _, given::DLPackTensor)
     raw = managed(given).tensor
-    raw.device[1] == DL_DEVICE_CPU || throw(unfit(name, "a DLPack tensor on $(device(given)); expected one in host memory"))
-    raw.rank >= 1 || throw(unfit(name, "a DLPack tensor without dims; expected the samples at least"))
+    raw.device[1] == DL_DEVICE_CPU || throw(unfit(name, "expected a DLPack tensor in host memory, got one on $(device(given))"))
+    raw.rank >= 1 || throw(unfit(name, "expected a DLPack tensor with at least one dim: the samples"))
     shape = Int64[unsafe_load(raw.shape, k) for k in 1:raw.rank]
     steps = raw.strides == C_NULL ? Int64[] : Int64[unsafe_load(raw.strides, k) for k in 1:raw.rank]
     due = 1
     for k in (isempty(steps) ? (1:0) : raw.rank:-1:1)
         shape[k] <= 1 || steps[k] == due ||
-            throw(unfit(name, "a DLPack tensor whose items do not lie one after another; give a copy"))
+            throw(unfit(name, "expected a DLPack tensor with contiguous items; pass a copy"))
         due *= shape[k]
     end
     type = item_type(raw.dtype)

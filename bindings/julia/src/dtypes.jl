@@ -5,14 +5,14 @@
 """
     BFloat16(x)
 
-A 16-bit brain float, as bits: the upper half of a `Float32`. It converts (to nearest, ties to even), compares and prints;
-to compute with it, use `Float32.(x)`. `reinterpret(UInt16, x)` gives the bits of an array without a copy.
+A 16-bit brain float, as bits: the upper half of a `Float32`. It converts (to nearest, ties to even), compares and prints. To
+compute with it, use `Float32.(x)`. `reinterpret(UInt16, x)` is the bits of an array, without a copy.
 """
 struct BFloat16 <: AbstractFloat
     bits::UInt16
     global bfloat16_of_bits(bits::UInt16) = new(bits)
 end
-# Julia 1.11 has Core.BFloat16, which lies in memory in the same way.
+# Julia 1.11 has Core.BFloat16, with the same memory layout.
 
 BFloat16(x::BFloat16) = x
 BFloat16(x::Real) = BFloat16(Float32(x))

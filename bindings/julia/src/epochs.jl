@@ -15,11 +15,12 @@ end
 """
     iterate(loader)
 
-One `for` loop is one epoch: the rest of this one after [`seek!`](@ref) or [`load_state!`](@ref), the next one from its first
-step if the last loop was left in the middle, nothing after the last. Each batch is valid until the next one is taken;
-`collect(loader)` keeps them all. An exception ends the loop; to go on in the same epoch, loop over an [`Epoch`](@ref).
+One `for` loop is one epoch. After [`seek!`](@ref) or [`load_state!`](@ref), it is the rest of the current epoch. If the last
+loop was left in the middle, it is the next epoch from its first step. After the last epoch, it is empty. Each batch is valid
+until the next one is taken; `collect(loader)` keeps them all. An exception ends the loop; to continue the same epoch, loop over
+an [`Epoch`](@ref).
 
-A loop that begins while another goes on over the same loader, inside it or in another task, ends that one: its next step throws
+A new loop over the same loader, inside a loop or in another task, ends the earlier one: its next step throws
 `Dataline.ERR_WRONG_STATE`.
 """
 @inline Base.iterate(loader::Loader) = iterate(loader, way_through(loader, begin_loop(loader)))
@@ -32,11 +33,11 @@ end
 """
     length(loader)
 
-Batches in an epoch, the same on every rank. A loop after a [`seek!`](@ref) into an epoch has fewer: see [`Epoch`](@ref).
+Batches per epoch, the same on every rank. A loop after a [`seek!`](@ref) into an epoch has fewer: see [`Epoch`](@ref).
 """
 function Base.length(loader::Loader)
     steps = ask(dl_loader_steps, loader)
-    steps < 0 && throw(DatalineError(ERR_UNSUPPORTED, "how many batches there are is not known"))
+    steps < 0 && throw(DatalineError(ERR_UNSUPPORTED, "the number of batches is unknown"))
     return Int(steps)
 end
 
@@ -47,12 +48,12 @@ Base.IteratorSize(::Type{<:Loader}) = Base.SizeUnknown()
 """
     Epoch(loader)
 
-One epoch, begun as a `for` over the loader begins it, as an iterator of its own: `length` is what is left of it, and a loop
-that an exception ended (a bad sample, Ctrl-C, [`interrupt`](@ref)`(epoch)`) can be taken up again by another loop over the same
-`Epoch`. [`next!`](@ref)`(epoch)` takes one batch.
+One epoch as a separate iterator, started as a `for` over the loader starts it. `length` is the number of remaining batches. A
+loop that an exception ended (a bad sample, Ctrl-C, [`interrupt`](@ref)`(epoch)`) can be continued with another loop over the
+same `Epoch`. [`next!`](@ref)`(epoch)` takes one batch.
 
-Several tasks share it by a loop over it each: every batch goes to one of them, and all see its end. Once it is over it stays
-over. If a newer loop, a [`seek!`](@ref) or a [`load_state!`](@ref) ends it before that, all get `Dataline.ERR_WRONG_STATE`.
+Several tasks share it if each loops over it: each batch goes to one of them, and all see its end. An epoch that has ended stays
+ended. If a newer loop, a [`seek!`](@ref) or a [`load_state!`](@ref) ends it early, all tasks get `Dataline.ERR_WRONG_STATE`.
 
     epoch = Dataline.Epoch(loader)
     @sync for _ in 1:4
@@ -92,7 +93,7 @@ end
 """
     collect(loader)
 
-All batches of an epoch, each kept as by [`keep`](@ref).
+All batches of an epoch, each held as by [`keep`](@ref).
 """
 Base.collect(loader::Loader) = kept_batches(Epoch(loader))
 Base.collect(epoch::Epoch) = kept_batches(epoch)

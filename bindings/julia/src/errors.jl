@@ -5,8 +5,8 @@
 """
     Status
 
-A result code of the library: a number and the name the library gives it. The codes of `dataline.h` are constants of
-this module without their prefix: `Dataline.ERR_BAD_SAMPLE`, `Dataline.CANCELLED`. A later library may have others.
+A result code of the library: a number and its name. The codes of `dataline.h` are constants of this module without their
+prefix: `Dataline.ERR_BAD_SAMPLE`, `Dataline.CANCELLED`. A later library may have others.
 """
 struct Status
     number::Int32
@@ -28,14 +28,14 @@ end
 """
     DatalineError <: Exception
 
-What went wrong in the library. Errors are local: after one the object stays usable.
+An error of the library. Errors are local: the object stays usable after one.
 
 | property | is |
 |---|---|
-| `code` | a [`Status`](@ref): compare it with `Dataline.ERR_NOT_FOUND` and the like |
+| `code` | a [`Status`](@ref): compare it with constants such as `Dataline.ERR_NOT_FOUND` |
 | `message` | one line that names the file, offset, sample or option |
 | `sample` | index of the (first) sample concerned, from 0, or `nothing` |
-| `column` | place in a URI or transform text, from 1, or `nothing` |
+| `column` | 1-based column in a URI or transform text, or `nothing` |
 | `errno` | the system's error number, or `nothing` |
 """
 struct DatalineError <: Exception
@@ -83,7 +83,7 @@ const SOFT_MESSAGES = Dict(
     )
 end
 
-# Calls `call(error)` and throws unless it says DL_OK.
+# Calls `call(error)` and throws unless it returns DL_OK.
 function check(call)
     memory = error_memory()
     status = GC.@preserve memory call(pointer(memory))

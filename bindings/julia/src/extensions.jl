@@ -5,14 +5,14 @@
 """
     Extensions()
 
-Formats, operators, storages and plug-ins for what is opened with the keyword `extensions`: [`add_format!`](@ref),
-[`add_operator!`](@ref), [`add_storage!`](@ref), [`load_plugin!`](@ref). What was added so far counts then; later additions
-change nothing that is open. A name that the library or this object has already is `Dataline.ERR_INVALID_ARGUMENT`.
+Formats, operators, storages and plug-ins for objects opened with the keyword `extensions`: [`add_format!`](@ref),
+[`add_operator!`](@ref), [`add_storage!`](@ref), [`load_plugin!`](@ref). The extensions added so far apply; later additions do
+not affect open objects. A name that the library or this object already has is `Dataline.ERR_INVALID_ARGUMENT`.
 
-Julia code runs on Julia's threads only, so a loader that needs it (an operator of its transform, a dataset of a storage or of
-a format that returned one of a [`Reader`](@ref)) needs `num_workers = 0`, and [`open_async`](@ref) takes no formats and no
-storages in Julia. Functions of plug-ins have no such limits. What a function throws becomes the error of the call, with its
-text; a [`DatalineError`](@ref) keeps its code, and a `SystemError` its meaning. Functions should not wait.
+Julia code runs only on Julia's threads. A loader needs `num_workers = 0` if its transform uses an operator in Julia. The same
+holds for a dataset of a storage in Julia, or of a format that returned a [`Reader`](@ref). [`open_async`](@ref) does not accept
+formats and storages in Julia. Functions of plug-ins have no such limits. An exception becomes the error of the call, with its
+text. A [`DatalineError`](@ref) keeps its code, and a `SystemError` its meaning. Functions should not wait.
 """
 mutable struct Extensions
     handle::Handle
@@ -36,7 +36,7 @@ set_extensions(::Handle, other) =
 """
     load_plugin!(extensions, path)
 
-Loads a plug-in: a path, or a name without `/`, for which `libdataline-NAME.so` is looked for as the dynamic linker does. It
+Loads a plug-in: a path, or a name without `/`. For a name, the dynamic linker searches for `libdataline-NAME.so`. The plug-in
 stays loaded until the process ends. `Dataline.ERR_NOT_FOUND`, `Dataline.ERR_UNSUPPORTED`.
 """
 function load_plugin!(extensions::Extensions, path::AbstractString)
@@ -99,8 +99,8 @@ function meaning(problem::SystemError)
     return (code, text_of(problem))
 end
 
-# Objects that the library holds by an address. It lets one go by a note at that address, which is all that may be done in
-# a finalizer; the next that is held, or the end of the table, forgets those.
+# Objects that the library holds by an address. It releases one by a note at that address, which is all that a finalizer may
+# do. The next `hold`, or the end of the table, drops those objects.
 mutable struct Held
     objects::Dict{Ptr{Int32},Any}
     lock::ReentrantLock

@@ -5,9 +5,15 @@
 """
     Field
 
-A field of a dataset's sample or of a loader's batch: `name::Symbol`, `eltype` (the items), `size` (dims in Julia's order,
-which is the library's reversed; `-1` where it varies), `axes` (a letter a dim in Julia's order, `"WHCN"`, or `""`),
-`ragged` (samples differ in length), `readonly`, `overlapping`, `device` (`"cpu"`, `"cuda:0"`).
+A field of a dataset's sample or of a loader's batch:
+
+- `name::Symbol`
+- `eltype`: the type of the items
+- `size`: the dims in Julia's order, the reverse of C order; `-1`: varying
+- `axes`: one letter per dim in Julia's order, `"WHCN"`, or `""`
+- `ragged`: samples differ in length
+- `readonly`, `overlapping`
+- `device`: `"cpu"`, `"cuda:0"`
 """
 struct Field
     name::Symbol

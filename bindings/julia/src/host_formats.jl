@@ -5,9 +5,9 @@
 """
     Request
 
-What a format or a storage is to open. `path` is one path of the URI (of a storage: whole, with its scheme), `values` a named
-tuple by key, as given, else the default, else `nothing`. [`File`](@ref)`(request)` opens the path, and
-`Dataset(request, uri)` a dataset, both with the caller's options. It can be used until the function returns.
+A request to open a path, for a format or a storage. `path` is one path of the URI; for a storage, the complete path with its
+scheme. `values` is a named tuple by key: from the URI, else the default, else `nothing`. [`File`](@ref)`(request)` opens the
+path, and `Dataset(request, uri)` a dataset, both with the caller's options. Valid until the function returns.
 """
 mutable struct Request
     path::String
@@ -26,15 +26,15 @@ function with_request(call, path, values, options)
 end
 
 using_options(call, request::Request) = lock(request.lock) do
-    request.options == C_NULL && throw(DatalineError(ERR_WRONG_STATE, "a request is used within its call"))
+    request.options == C_NULL && throw(DatalineError(ERR_WRONG_STATE, "a request was used after its call"))
     call(request.options)
 end
 
 """
     File(request[, path])
 
-A file, read where it is: local, or `scheme://...` of a storage that the caller's options know. `filesize(file)`, and
-`read(file, offset, count)`, which gives exactly so many bytes, from any thread.
+An open file: a local path, or `scheme://...` of a storage in the caller's options. `filesize(file)`, and
+`read(file, offset, count)`, which returns exactly `count` bytes. Any thread.
 """
 mutable struct File
     handle::Handle
@@ -47,7 +47,8 @@ end
 
 Base.filesize(file::File) = Int(dl_file_bytes(file.handle))
 function Base.read(file::File, offset::Integer, count::Integer)
-    0 <= count <= filesize(file) || throw(DatalineError(ERR_TRUNCATED, "count $count: the file has $(filesize(file)) bytes"))
+    0 <= count <= filesize(file) ||
+        throw(DatalineError(ERR_TRUNCATED, "count: expected at most $(filesize(file)) bytes, got $count"))
     bytes = Vector{UInt8}(undef, count)
     GC.@preserve file bytes check(error -> dl_file_read(file.handle, Int64(offset), Int64(count), pointer(bytes), C_NULL, error))
     return bytes
@@ -98,11 +99,11 @@ end
 """
     add_format!(open, extensions, name; keys = (;), suffixes = [], sniff = nothing, doc = "")
 
-A format: `name:path?key=value`, or found by content or suffix. `open(request)` is called for each path of a URI, with a
-[`Dataline.Request`](@ref), and gives a [`Dataset`](@ref). `keys` says what the URI takes, by name `(values, default, doc)`:
-`(labels = ("none|sum", "none", "what labels are"),)`; `values` are the words it takes, or what it takes (`"INTEGER"`), and
-`default` may be `nothing`. `sniff(path, bytes, size)` gets the first bytes of a file, up to 512, and its size, and says how
-certain it is of it: 0 not, 1 a guess, 2 likely, 3 certain.
+Adds a format, opened as `name:path?key=value`, or matched by content or suffix. `open(request)` is called for each path of a
+URI, with a [`Dataline.Request`](@ref), and returns a [`Dataset`](@ref). `keys` lists the keys of the URI by name, as
+`(values, default, doc)`: `(labels = ("none|sum", "none", "what labels are"),)`. `values` are the allowed words, or the kind of
+value (`"INTEGER"`). `default` may be `nothing`. `sniff(path, bytes, size)` gets the first bytes of a file, up to 512, and its
+size. It returns how certain the format is about the file: 0 not, 1 a guess, 2 likely, 3 certain.
 """
 function add_format!(open, extensions::Extensions, name::AbstractString; keys = NamedTuple(), suffixes = String[],
     sniff = nothing, doc = "")
@@ -152,7 +153,7 @@ function storage_read(context::Ptr{Cvoid}, request::Ptr{CStorageRead}, error::Pt
         read, _ = held_at(storage.objects, given.object)
         bytes = convert(Vector{UInt8}, read(Int(given.offset), Int(given.bytes)))
         length(bytes) == given.bytes ||
-            throw(DatalineError(ERR_TRUNCATED, "read($(given.offset), $(given.bytes)) gave $(length(bytes)) bytes"))
+            throw(DatalineError(ERR_TRUNCATED, "offset $(given.offset): expected $(given.bytes) bytes, got $(length(bytes))"))
         GC.@preserve bytes unsafe_copyto!(Ptr{UInt8}(given.out), pointer(bytes), length(bytes))
     end
 end
@@ -160,10 +161,10 @@ end
 """
     add_storage!(open, extensions, scheme; doc = "")
 
-A storage: where the bytes of paths that begin with `scheme://` are. Formats read them as they read files; only those that need
-a directory refuse them. `open(request)` gives an object with `size`, and `read(offset, count)`, which gives exactly so many
-bytes: `(size = n, read = (offset, count) -> bytes)`. It may have `fingerprint`, a text that differs when the object has other
-bytes, such as a version or an ETag. Without it the option `cache`, and conversions that resume, refuse the object.
+Adds a storage, which stores the bytes of `scheme://` paths. Formats read them like files. Formats that need a directory reject
+them. `open(request)` returns an object with `size`, and `read(offset, count)`, which returns exactly `count` bytes:
+`(size = n, read = (offset, count) -> bytes)`. It may have `fingerprint`, a text that changes when the object's bytes change,
+such as a version or an ETag. Without one, the option `cache` and conversions that resume reject the object.
 """
 function add_storage!(open, extensions::Extensions, scheme::AbstractString; doc = "")
     kept = Any[]

@@ -5,12 +5,12 @@
 """
     OperatorUse
 
-One use of an operator in a transform. `field` is what comes in, a [`Dataline.Field`](@ref), and `arguments` are the values by
-name: a number, a vector of numbers, a text, or `nothing` where it is absent; `given` are the names that the user wrote.
+One use of an operator in a transform. `field` is the input field, a [`Dataline.Field`](@ref). `arguments` are the values by
+name: a number, a vector of numbers, a text, or `nothing` if absent. `given` are the names that the user wrote.
 
-A function that prepares it sets what comes out where that is another: `eltype`, `size` (of an array in Julia's order; the last
-dim is `-1` where `ragged`), `axes`, `max_bytes` (of a ragged sample); `draws`, where rows depend on slot, epoch and seed too;
-and `heavy`, where a row takes 100 us or more.
+A function that prepares it sets the output field where it differs: `eltype`, `size` (of an array in Julia's order; the last dim
+is `-1` if `ragged`), `axes`, `max_bytes` (of a ragged sample). It sets `draws` if rows depend on slot, epoch and seed too, and
+`heavy` if a row takes 100 us or more.
 """
 mutable struct OperatorUse
     field::Field
@@ -28,9 +28,9 @@ end
 """
     OperatorRow
 
-What a row is made for: its `slot`, the place in the epoch's order, the `epoch` and the loader's `seed`. Draws are
-`rand(row, number)`, a `UInt64`, and [`uniform`](@ref)`(row, number)`, with `number` from 0: functions of these, of the
-operator's place in the transform and of `number` alone.
+The context of an output row: its `slot`, which is the row's place in the epoch's order, the `epoch` and the loader's `seed`.
+Draws are `rand(row, number)`, a `UInt64`, and [`uniform`](@ref)`(row, number)`, with `number` from 0. They depend only on slot,
+epoch, seed, the operator's position in the transform and `number`.
 """
 struct OperatorRow
     slot::Int
@@ -44,7 +44,7 @@ Base.rand(row::OperatorRow, number::Integer) = dl_operator_random(Ref(row.row), 
 """
     uniform(row, number = 0)
 
-A draw in [0, 1): the upper 53 bits of `rand(row, number)`.
+A random number in [0, 1), from the upper 53 bits of `rand(row, number)`.
 """
 uniform(row::OperatorRow, number::Integer = 0) = (rand(row, number) >> 11) * 2.0^-53
 
@@ -57,7 +57,7 @@ meaning(problem::WrongArgument) = (DL_ERR_BAD_TRANSFORM, problem.message)
 """
     refuse(text; argument = nothing)
 
-Throws that a use of an operator is wrong: the field that comes in, or the argument of that name, which the error points at.
+Rejects a use of an operator, because of the input field or of the argument with that name. The error points to the argument.
 """
 refuse(text::AbstractString; argument = nothing) = throw(WrongArgument(argument, text))
 
@@ -151,7 +151,7 @@ function operator_apply(context::Ptr{Cvoid}, row::Ptr{COperatorRow}, error::Ptr{
         items = value isa Number ? fill(item_of(field.eltype, value, field.name)) : items_for(field, value)
         dims = field.ragged ? Tuple(field.size[1:end-1]) : Tuple(field.size)
         (field.ragged ? size(items)[1:end-1] : size(items)) == dims ||
-            throw(DimensionMismatch("$(field.name): $(size(items)) where $field is due"))
+            throw(DimensionMismatch("$(field.name): expected $field, got size $(size(items))"))
         unsafe_store!(Ptr{Int64}(row + fieldoffset(COperatorRow, 8)), Int64(sizeof(items)))
         sizeof(items) <= given.capacity &&
             GC.@preserve items unsafe_copyto!(Ptr{UInt8}(given.output), Ptr{UInt8}(pointer(items)), sizeof(items))
@@ -161,13 +161,13 @@ end
 """
     add_operator!(prepare, extensions, name; arguments = (;), doc = "", source = "")
 
-An operator of transforms: one field in, one field out, row by row. `arguments` are by name their type and, unless they must
-be given, a default: `(value = "number", noise = ("number", "0"))`; given by their places in this order, or by name.
+Adds an operator of transforms: one field in, one field out, row by row. `arguments` are, by name, their type and, unless they
+are required, a default: `(value = "number", noise = ("number", "0"))`. They are passed by position in this order, or by name.
 
-`prepare(use)` is called when a loader is made, with a [`Dataline.OperatorUse`](@ref): it checks arguments and field
-([`refuse`](@ref)), says what comes out, and gives the function that makes a row: `apply(input, row)`, with an array of its own
-(or a number) and a [`Dataline.OperatorRow`](@ref), gives an array of the type and size that were said. What `apply` throws
-makes that sample bad.
+`prepare(use)` is called when a loader is created, with a [`Dataline.OperatorUse`](@ref). It checks the arguments and the field
+([`refuse`](@ref)), sets the output field, and returns the function that makes a row. That function, `apply(input, row)`, gets
+its own array (or a number) and a [`Dataline.OperatorRow`](@ref). It returns an array of the type and size that `prepare` set.
+If `apply` throws, the sample is bad.
 """
 function add_operator!(prepare, extensions::Extensions, name::AbstractString; arguments = NamedTuple(), doc = "", source = "")
     kept = Any[]

@@ -8,25 +8,26 @@ const IMAGE_FORMATS = Dict(DL_IMAGE_JPEG => :jpeg, DL_IMAGE_PNG => :png, DL_IMAG
 """
     image_info(dataset, index; field = nothing)
 
-What the header of sample `index`'s encoded image says (samples count from 0); nothing is decoded. `field` is a name; `nothing`
-stands for `image`, or the only field with encoded bytes. A named tuple:
+The header of a sample's encoded image; does not decode it. `index` counts from 0. `field` is a name; `nothing` is `image`, or
+the only field with encoded bytes. A named tuple:
 
 | name | is |
 |---|---|
 | `format` | `:jpeg`, `:png`, `:webp` or `:pnm` (`:unknown`: from a later library) |
 | `width`, `height` | pixels, as stored: before any Exif orientation |
 | `channels` | as stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK) |
-| `bits` | of a channel |
-| `orientation` | Exif, 1 to 8; 1 where there is none |
+| `bits` | per channel |
+| `orientation` | Exif, 1 to 8; 1 if absent |
 | `progressive` | or interlaced |
 | `bytes` | encoded |
 
-Throws with `ERR_NO_SUCH_FIELD`, `ERR_UNSUPPORTED` (no encoded bytes), `ERR_OUT_OF_RANGE`, `ERR_CORRUPT`, `ERR_TRUNCATED`, and
-what reading the sample may give.
+Throws `ERR_NO_SUCH_FIELD`, `ERR_UNSUPPORTED` (no encoded bytes), `ERR_OUT_OF_RANGE`, `ERR_CORRUPT`, `ERR_TRUNCATED`, and the
+errors of reading the sample.
 """
 function image_info(dataset::Dataset, index::Integer; field::Union{Nothing,Symbol,AbstractString} = nothing)
     name = field === nothing ? UInt8[] : Vector{UInt8}(String(field) * "\0")
-    0x00 in @view(name[1:max(end - 1, 0)]) && throw(DatalineError(ERR_INVALID_ARGUMENT, "field: a NUL byte in its name"))
+    0x00 in @view(name[1:max(end - 1, 0)]) &&
+        throw(DatalineError(ERR_INVALID_ARGUMENT, "field: expected a name without a NUL byte"))
     memory = sized(CImageInfo)
     GC.@preserve name memory using_handle(dataset) do handle
         at = isempty(name) ? Ptr{UInt8}(C_NULL) : pointer(name)
@@ -41,11 +42,10 @@ end
 """
     pixel_scale(loader, field, channel = 0)
 
-How the pixels of a field are seen again: `(scale, offset)` with which what is delivered in a channel (from 0) is
-`pixel * scale + offset`, pixels being the stored `UInt8` or `UInt16`. Where all channels are alike any channel will do.
+How to recover the pixels of a field: `(scale, offset)`. The value delivered in a channel (from 0) is `pixel * scale + offset`,
+where `pixel` is the stored `UInt8` or `UInt16`. If all channels have the same scale, any channel works.
 
-Throws with `ERR_NO_SUCH_FIELD`, `ERR_INVALID_ARGUMENT` (no such channel), `ERR_UNSUPPORTED` (values that are no longer those of
-pixels).
+Throws `ERR_NO_SUCH_FIELD`, `ERR_INVALID_ARGUMENT` (no such channel), `ERR_UNSUPPORTED` (the values do not map back to pixels).
 """
 function pixel_scale(loader::Loader, field::Union{Symbol,AbstractString}, channel::Integer = 0)
     names = [one.name for one in fields(loader)]

@@ -1,4 +1,4 @@
-# Which process of a job this one is: the environment, which the library does not read by itself.
+# Which process of a job this one is, from the environment, which the library does not read.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -15,11 +15,12 @@ give_environment(options::Handle) =
 """
     launcher()
 
-What `rank = :auto` and `world_size = :auto` stand for, by the environment now, and the place on this machine, to choose a device
-by: a named tuple `(family, rank, world_size, local_rank, local_world_size)`. `family` is `:torchrun`, `:jax`, `:openmpi`, `:pmi`,
-`:slurm`, `:pmix`, `:kubernetes`, or `:none`, which is process 0 of 1. A number that the launcher does not say is `nothing`.
+The values of `rank = :auto` and `world_size = :auto` in the current environment, and the local rank on this machine, for
+choosing a device. A named tuple `(family, rank, world_size, local_rank, local_world_size)`. `family` is `:torchrun`, `:jax`,
+`:openmpi`, `:pmi`, `:slurm`, `:pmix`, `:kubernetes`, or `:none`, which is process 0 of 1. A number that the launcher does not
+report is `nothing`.
 
-Throws a [`DatalineError`](@ref) that names variables which are no ranks, half a set, or contradict each other.
+Throws a [`DatalineError`](@ref) that names variables that are not ranks, are incomplete, or contradict each other.
 """
 function launcher()
     memory = sized(CLauncher)

@@ -6,17 +6,17 @@
 const LOANS = Dict{Ptr{Cvoid},Any}()
 const LOANS_LOCK = ReentrantLock()
 
-# The library calls `release(context)` from any thread, and Julia code must not run on foreign threads (before 1.9 that is
-# undefined; later, such a thread can still block the garbage collector). So `release` is libuv's uv_async_send, a C
-# function of this process that any thread may call, and `context` the handle of an AsyncCondition: the event loop then
-# wakes a task here, which removes the entry.
+# The library calls `release(context)` from any thread, and Julia code must not run on foreign threads. (Before 1.9 that is
+# undefined; later, such a thread can still block the garbage collector.) So `release` is libuv's uv_async_send, a C function
+# of this process that any thread may call, and `context` is the handle of an AsyncCondition. The event loop then wakes a
+# task here, which removes the entry.
 release_function() = cglobal(:uv_async_send)
 
 """
     lend(call, object)
 
-Keeps `object` alive, calls `call(release, context)`, and forgets the object when the library has called
-`release(context)`, or at once when `call` throws (the library then did not take the loan).
+Keeps `object` alive and calls `call(release, context)`. The object is released when the library has called `release(context)`.
+If `call` throws, it is released immediately, because the library has not taken the loan.
 """
 function lend(call, object)
     returned = Base.AsyncCondition()
@@ -43,9 +43,9 @@ function lend(call, object)
 end
 
 # An object that pins the memory of an array while it is borrowed. Growing or shrinking a Vector would move or free its memory
-# under the library's threads. Up to Julia 1.10 a second array over the same memory makes Julia reject that permanently
-# ("cannot resize array with shared data"); from 1.11 on a growing Vector takes new memory, and the old one lives as long as
-# it is referenced.
+# under the library's threads. Up to Julia 1.10, a second array over the same memory makes Julia reject that permanently
+# ("cannot resize array with shared data"). From 1.11 on, a growing Vector takes new memory, and the old memory lives as long
+# as it is referenced.
 @static if VERSION < v"1.11-"
     memory_of(vector::Vector) = reshape(vector, length(vector), 1)
 else

@@ -11,8 +11,8 @@ const ADDRESSES = Pair{Symbol,Base.RefValue{Ptr{Cvoid}}}[]
 """
     @declare name(argument::Type, ...)::Type
 
-Makes a Julia function that calls the C function of that name. The address is a constant place, loaded at each call:
-about a nanosecond, and a library at a path known only at run time.
+Creates a Julia function that calls the C function with this name. The address is loaded from a constant place at each call.
+This costs about a nanosecond, and allows a library path that is known only at run time.
 """
 macro declare(signature)
     call, result = signature.args
@@ -33,7 +33,7 @@ function load_library()
     found = find_library()
     found === nothing && error(
         "libdataline was not found. With an Artifacts.toml beside this package's Project.toml: import Pkg; Pkg.instantiate(). " *
-        "Else set DATALINE_LIB_DIR to the folder that holds $LIBRARY_NAME, install the library, or build that of the " *
+        "Or set DATALINE_LIB_DIR to the folder that contains $LIBRARY_NAME, install the library, or build the " *
         "checkout: import Pkg; Pkg.build(\"Dataline\")",
     )
     handle = dlopen(found.path)
@@ -41,6 +41,6 @@ function load_library()
         address[] = dlsym(handle, name)
     end
     version = dl_abi_version()
-    version == DL_ABI_VERSION || error("$(dlpath(handle)) has ABI $version, this package is for $DL_ABI_VERSION")
+    version == DL_ABI_VERSION || error("$(dlpath(handle)): expected ABI $DL_ABI_VERSION, got $version")
     return nothing
 end

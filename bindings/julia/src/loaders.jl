@@ -6,13 +6,13 @@
     Loader(source; batchsize, shuffle, partial, seed, rng, settings...)
     Loader(f, source; ...)
 
-A job's stream of batches. `source` is a [`Dataset`](@ref) or what makes one: a URI, arrays, a [`Reader`](@ref). One `for`
-loop is one epoch:
+A job's stream of batches. `source` is a [`Dataset`](@ref), or a URI, arrays or a [`Reader`](@ref) to create one from. One
+`for` loop is one epoch:
 
     for (image, label) in Loader("mnist:data"; batchsize = 128, shuffle = true, transform = "image: normalize(mnist)")
 
-The stream depends on the data, the settings and the seed alone, never on the number of threads, and is the same in every
-language. `Loader(f, source; ...)`, as a `do` block has it, closes it after `f(loader)`.
+The stream depends only on the data, the settings and the seed, never on the number of threads. It is the same in every
+language. `Loader(f, source; ...)`, for a `do` block, closes the loader after `f(loader)`.
 
 Keywords of `MLUtils.DataLoader`:
 
@@ -20,19 +20,19 @@ Keywords of `MLUtils.DataLoader`:
 |---|---|
 | `batchsize` | option `batch_size` |
 | `shuffle` | option `shuffle`; `true` is `full` |
-| `partial` | `true`: the last batch may be shorter; `false`: it is left out (option `drop_last`) |
-| `rng` | a generator, of which one number becomes the seed, or an integer |
-| `collate`, `buffer`, `parallel` | not taken: the error says what to use |
+| `partial` | `true`: the last batch may be shorter; `false`: it is dropped (option `drop_last`) |
+| `rng` | a generator, which draws one number as the seed, or an integer |
+| `collate`, `buffer`, `parallel` | not supported: the error names an alternative |
 
-All options of the library are keywords by their own names, `num_workers = 2`, `last_batch = :pad`, `memory_budget =
-"64MiB"`, `sample_indices = [3, 1]`: [`options_table`](@ref) has them with types, defaults and docs, [`describe`](@ref)
-prints them. `cancel_token` takes a [`CancelToken`](@ref), `extensions` [`Extensions`](@ref).
+All options of the library are keywords by their own names: `num_workers = 2`, `last_batch = :pad`, `memory_budget = "64MiB"`,
+`sample_indices = [3, 1]`. [`options_table`](@ref) lists them with types, defaults and docs; [`describe`](@ref) prints them.
+`cancel_token` is a [`CancelToken`](@ref), `extensions` [`Extensions`](@ref).
 
-Threads of the library load ahead; Julia needs none. A wait for a batch lets other tasks run and ends on Ctrl-C, after which
-the loader goes on where it was. With `num_workers = 0` batches are made inside the call that asks for them.
+Threads of the library load ahead; Julia needs no threads. While a call waits for a batch, other tasks run. Ctrl-C ends the
+wait, and the loader then continues at the same position. With `num_workers = 0`, the call for a batch loads it.
 
-Any thread. A loop that begins, a [`seek!`](@ref) and a [`load_state!`](@ref) end the loop under way over the same loader: its
-next step throws `Dataline.ERR_WRONG_STATE`. Several tasks share an epoch by loops over one [`Epoch`](@ref), or take batches with
+Any thread. A new loop, a [`seek!`](@ref) and a [`load_state!`](@ref) end the current loop over the same loader: its next step
+throws `Dataline.ERR_WRONG_STATE`. Several tasks share an epoch by looping over one [`Epoch`](@ref), or by calling
 [`next!`](@ref). In a forked child its calls throw `Dataline.ERR_FORKED`.
 """
 mutable struct Loader{F<:NamedTuple} <: SharedHandle
@@ -70,8 +70,9 @@ end
 """
     close(loader)
 
-Ends its threads and frees its memory; waits in other tasks end with an exception. Batches that are held stay valid. Takes as
-long as the samples being loaded now; if another task is inside a call, the last such call does it instead. Twice is fine.
+Ends its threads and frees its memory. Waits in other tasks end with an exception. Held batches stay valid. Waits for the
+samples that are being loaded. If another task is inside a call, the last such call closes the loader instead. Closing twice is
+allowed.
 """
 Base.close(loader::Loader) = close_with(loader) do handle
     dl_loader_cancel(handle)
@@ -87,9 +88,9 @@ function check_loader(call, loader::Loader)
 end
 
 const NOT_TAKEN = (
-    collate = "the library puts batches together itself; fields of samples that differ in length are ragged",
-    buffer = "batches are loaded into memory that is used again; see prefetch_depth and max_leases",
-    parallel = "samples are always loaded by threads of the library; num_workers says how many",
+    collate = "the library assembles batches; fields whose samples differ in length are ragged",
+    buffer = "batches are loaded into memory that is reused; see prefetch_depth and max_leases",
+    parallel = "threads of the library always load the samples; set their number with num_workers",
 )
 
 # The keywords of MLUtils.DataLoader as options; all others are options already. A keyword must not conflict with the option
@@ -133,8 +134,8 @@ function Loader(dataset::Dataset; settings...)
     in_julia = dataset.reads_in_julia || transforms_in_julia(settings)
     with_options(settings) do options
         if in_julia && option_value(options, "num_workers") != "0"
-            throw(DatalineError(ERR_BAD_OPTION, "a Reader, an operator or a storage in Julia runs on Julia's threads only: set " *
-                "num_workers=0; Dataline.ahead(loader) loads in another of Julia's threads, a Reader's workers read on several"))
+            throw(DatalineError(ERR_BAD_OPTION, "a Reader, an operator or a storage in Julia runs only on Julia's threads: set " *
+                "num_workers=0; Dataline.ahead(loader) loads on another of Julia's threads, a Reader's workers read on several"))
         end
         give_environment(options)
         using_handle(handle -> check(error -> dl_loader_create(handle, options, out, error)), dataset)
@@ -170,9 +171,9 @@ fields(loader::Loader) = ask(handle -> read_fields(count -> dl_loader_fields(han
 """
     set_indices!(loader, indices)
 
-The order from the next epoch that has not begun, for a loader made with `sample_indices`; as many as those. A
-`Vector{Int64}` is not copied, must not change, and cannot be resized any more (see [`Dataset`](@ref)). A vector of booleans
-is refused.
+Replaces the order, starting with the next epoch that has not begun. For loaders created with `sample_indices`; the length must
+be the same. A `Vector{Int64}` is borrowed: it is not copied, must not change, and can no longer be resized (see
+[`Dataset`](@ref)). A vector of booleans is rejected.
 """
 function set_indices!(loader::Loader, indices::AbstractVector)
     return lend_vector(Int64, indices, "indices") do pointer, count, release, context
@@ -187,8 +188,8 @@ cancel(loader::Loader) = (try_using(dl_loader_cancel, loader); nothing)
 """
     stats(loader)
 
-Counters since it was made, as a named tuple: bytes end in `bytes`, times in `ns`; `dl_stats` in `dataline.h` says what each
-is. `delivered + skipped + dropped` are all slots of the epochs passed through.
+Counters since the loader was created, as a named tuple. Names of bytes end in `bytes`, of times in `ns`; `dl_stats` in
+`dataline.h` documents each. `delivered + skipped + dropped` is the number of slots of the epochs so far.
 """
 function stats(loader::Loader)
     memory = sized(CStats)
@@ -201,7 +202,7 @@ end
 """
     set_workers!(loader, count)
 
-From now on `count` workers work, 1 to `tuned(loader).most_workers`; the others sleep. Ends tuning. Any task or thread.
+Sets the number of active workers, 1 to `tuned(loader).most_workers`; the others sleep. Ends tuning. Any task or thread.
 """
 set_workers!(loader::Loader, count::Integer) =
     check_loader((handle, error) -> dl_loader_set_workers(handle, Int64(count), error), loader)
@@ -211,9 +212,9 @@ const TUNE_MODES = Dict(DL_TUNE_OFF => :off, DL_TUNE_WATCH => :watch, DL_TUNE_ON
 """
     tuned(loader)
 
-Workers and depth in force, and what `tune = "on"` or `tune = "watch"` makes of them: a named tuple `(mode, num_workers,
-prefetch_depth, most_workers, most_depth, wanted_workers, wanted_depth, changes, frozen, batches_per_s, wait_share, text)`;
-`dl_tuned` in `dataline.h` says what each is.
+The workers and depth in use, and what `tune = "on"` or `tune = "watch"` would change. A named tuple `(mode, num_workers,
+prefetch_depth, most_workers, most_depth, wanted_workers, wanted_depth, changes, frozen, batches_per_s, wait_share, text)`.
+`dl_tuned` in `dataline.h` documents each member.
 """
 function tuned(loader::Loader)
     memory = sized(CTuned)
@@ -229,8 +230,9 @@ end
 """
     bad_samples(loader)
 
-The bad samples met so far, in order of delivery: named tuples `(code, source, index, epoch, step, slot, replacement,
-message)`; `replacement` is the sample that stood in, or `nothing`. All count from 0.
+The bad samples found so far, in order of delivery: named tuples
+`(code, source, index, epoch, step, slot, replacement, message)`. `replacement` is the sample that replaced it, or `nothing`:
+skipped. All numbers count from 0.
 """
 function bad_samples(loader::Loader)
     count = ask(dl_loader_bad_sample_count, loader)
@@ -246,5 +248,5 @@ end
 
 function Base.show(io::IO, loader::Loader)
     isopen(loader) || return print(io, "Loader (closed)")
-    print(io, "Loader(", length(loader), " batches an epoch: ", join(fields(loader), ", "), ")")
+    print(io, "Loader(", length(loader), " batches per epoch: ", join(fields(loader), ", "), ")")
 end

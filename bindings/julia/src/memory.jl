@@ -2,11 +2,11 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-# View k, from 1, as dl_view_at steps: a later library may have longer views; the first says how long.
+# View k, from 1, as dl_view_at steps: a later library may have longer views; the first one states its size.
 @inline view_at(views::Ptr{CView}, k::Integer) =
     unsafe_load(views + (k - 1) * Int(unsafe_load(Ptr{UInt32}(views))))
 
-# A zeroed struct that says its size, in memory the library may write to.
+# A zeroed struct with its size, in memory that the library may write to.
 function sized(::Type{T}) where {T}
     memory = zeros(UInt8, sizeof(T))
     GC.@preserve memory unsafe_store!(Ptr{UInt32}(pointer(memory)), UInt32(sizeof(T)))

@@ -5,9 +5,8 @@
 """
     Metrics
 
-What a loader measures: a table that outlives it, and tells its last numbers then. [`rows`](@ref), [`stalls`](@ref) and
-[`metrics_text`](@ref) read it, in any task or thread, also while the loader is closed. In a forked child they throw
-`Dataline.ERR_FORKED`.
+A table that outlives its loader and then returns the final numbers. [`rows`](@ref), [`stalls`](@ref) and [`metrics_text`](@ref)
+read it, in any task or thread, also while the loader is closed. In a forked child they throw `Dataline.ERR_FORKED`.
 """
 mutable struct Metrics
     handle::Handle
@@ -17,7 +16,7 @@ end
 """
     metrics(loader)
 
-Its [`Metrics`](@ref). With `stats = "full"`, or once a trace has begun, they say where the time goes.
+The loader's measurements: [`Metrics`](@ref). With `stats = "full"`, or after a trace has started, also where the time goes.
 """
 function metrics(loader::Loader)
     out = Ref{Handle}(C_NULL)
@@ -43,9 +42,9 @@ metric_thread(thread) =
 """
     rows(metrics)
 
-The table as it stands now: named tuples `(kind, name, part, unit, doc, thread, value, count, bytes, p50_ns, p99_ns, max_ns)`.
-`kind` is `:counter`, `:gauge` or `:duration` (`value` is the sum then); `thread` is a worker's number, from 0, `:all` or
-`:consumer`; `part` is the stage, or why a worker waits. `dl_metric` in `dataline.h` says what each name counts.
+The current rows: named tuples `(kind, name, part, unit, doc, thread, value, count, bytes, p50_ns, p99_ns, max_ns)`. `kind` is
+`:counter`, `:gauge` or `:duration` (`value` is then the sum). `thread` is a worker's number, from 0, `:all` or `:consumer`.
+`part` is the stage, or why a worker waits. `dl_metric` in `dataline.h` documents the names.
 """
 function rows(metrics::Metrics)
     count = GC.@preserve metrics dl_metrics_count(metrics.handle)
@@ -65,7 +64,7 @@ end
 """
     stalls(metrics)
 
-The last calls of `next` that took 10 ms or more, at most 64, from the oldest: named tuples `(epoch, step, wait_ns, cause)`.
+The last calls of `next` that took 10 ms or more, at most 64, oldest first: named tuples `(epoch, step, wait_ns, cause)`.
 """
 function stalls(metrics::Metrics)
     count = GC.@preserve metrics dl_metrics_stall_count(metrics.handle)
@@ -83,8 +82,8 @@ end
 """
     metrics_text(metrics; labels...)
 
-The table in Prometheus's text format 0.0.4, for an HTTP server of the program's own. `labels` (`rank = 0, job = "x"`) are added
-to each series; values may be any text.
+The table in Prometheus's text format 0.0.4, for an HTTP server of your own, with `labels` (`rank = 0, job = "x"`) added to each
+series. A label value may be any text.
 """
 function metrics_text(metrics::Metrics; labels...)
     joined = join(("$name=\"$(escaped_label(value))\"" for (name, value) in labels), ",")
@@ -115,10 +114,11 @@ escaped_label(value) =
     trace_stop(loader)
     trace(call, loader, path)
 
-Writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event format, which Perfetto and
-speedscope open; the file is overwritten. At most 256 MiB; then, or when the disk is full, the trace ends and the job goes on.
-`trace_stop` and `close` end it; `trace` is for `do` blocks. Throws `Dataline.ERR_WRONG_STATE` (a trace is being written),
-`Dataline.ERR_NOT_FOUND`, `Dataline.ERR_PERMISSION`, `Dataline.ERR_IO`.
+Starts a trace: writes what each thread does, and the life of each batch. The text is JSON in Chrome's trace event format, which
+Perfetto and speedscope open. `path` is a new or empty file, or an older trace, which is overwritten. At 256 MiB, or when the
+disk is full, the trace ends and the job continues. `trace_stop` and `close` end it; `trace` is for `do` blocks. Throws
+`Dataline.ERR_WRONG_STATE` (a trace is being written, or the file holds other data), `Dataline.ERR_NOT_FOUND`,
+`Dataline.ERR_PERMISSION`, `Dataline.ERR_IO`.
 """
 function trace_start(loader::Loader, path::AbstractString)
     name = String(path)

@@ -6,7 +6,7 @@
 function shares_of(datasets, given)
     if given isa NamedTuple
         issetequal(keys(given), keys(datasets)) ||
-            throw(ArgumentError("expected one of each of $(keys(datasets)), got $(keys(given))"))
+            throw(ArgumentError("expected one value for each of $(keys(datasets)), got $(keys(given))"))
         given = [given[name] for name in keys(datasets)]
     end
     return row_of(Float64, collect(Any, given), "weights")
@@ -17,28 +17,28 @@ end
     mix((web = dataset1, code = dataset2); repeats = (1, 2.5), pack_length = 2048)
     mix((web = dataset1, code = dataset2); weights = (0.7, 0.3), transforms = (code = "resize(32)",))
 
-Draws from all parts in their shares: weights, in the order of the parts or by name, are relative to each other, a part goes
-through its own epochs, and a schedule says which weights hold from a step of the job on. Or an epoch has each sample of a part
-so many times; of a fraction, the samples that come once more are drawn anew. The parts have the same fields; those that are
-stored differently become alike by a transform of their own, which runs before the loader's. `sample_sources(batch)` says which
-part each row is of, counted from 0, and `sample_indices(batch)` which sample of it. Other settings are those of a
-[`Dataset`](@ref): of them `pack_length` packs the documents that are drawn.
+Draws from all parts by weight, or repeats each sample. Weights, in the order of the parts or by name, are relative to each
+other; a part goes through its own epochs. `schedule` sets the weights that apply from a step of the job. `repeats` is how often
+an epoch repeats each sample of a part. For a fraction, each epoch draws again which samples are repeated once more. The parts
+have the same fields. A part's own transform, which runs before the loader's transform, makes parts alike that are stored
+differently. `sample_sources(batch)` is the part of each row, from 0, and `sample_indices(batch)` its sample. Other settings are
+those of a [`Dataset`](@ref); `pack_length` packs the documents that are drawn.
 """
 function mix(datasets::NamedTuple{<:Any,<:Tuple{Vararg{Dataset}}}; weights = nothing, repeats = nothing, schedule = (),
     samples_per_epoch = nothing, transforms = NamedTuple(), settings...)
-    (weights === nothing) == (repeats === nothing) && throw(ArgumentError("expected weights or repeats, one a part"))
+    (weights === nothing) == (repeats === nothing) && throw(ArgumentError("expected weights or repeats, one per part"))
     count = length(datasets)
     asked = shares_of(datasets, weights === nothing ? repeats : weights)
-    length(asked) == count || throw(ArgumentError("expected $count weights or repeats, one a part, got $(length(asked))"))
+    length(asked) == count || throw(ArgumentError("expected $count weights or repeats, one per part, got $(length(asked))"))
     stages = [(step = Int64(step), weights = shares_of(datasets, shares)) for (step, shares) in schedule]
-    all(stage -> length(stage.weights) == count, stages) || throw(ArgumentError("a stage needs one weight a part"))
+    all(stage -> length(stage.weights) == count, stages) || throw(ArgumentError("a stage needs one weight per part"))
     for name in keys(transforms)
         haskey(datasets, name) ||
-            throw(ArgumentError("transforms: no part is called $name, expected $(join(keys(datasets), ", "))"))
+            throw(ArgumentError("transforms: no part $name; the parts are $(join(keys(datasets), ", "))"))
     end
     names = map(string, keys(datasets))
     own = map(name -> String(get(transforms, name, "")), keys(datasets))
-    any(own_text -> '\0' in own_text, own) && throw(ArgumentError("transforms: a text contains NUL"))
+    any(own_text -> '\0' in own_text, own) && throw(ArgumentError("transforms: expected texts without a NUL byte"))
     c_stages = [CMixStage(sizeof(CMixStage), 0, stage.step, pointer(stage.weights)) for stage in stages]
     samples = Int64(samples_per_epoch === nothing ? -1 : samples_per_epoch)
     return with_options(settings) do options
@@ -62,10 +62,9 @@ end
     parts(dataset)
     parts(loader)
 
-The parts of a mix, as named tuples
-`(name, uri, samples, delivered, repeat, epochs, share_asked, share_got, transform)`; of a loader as
-they stand now: what this rank was delivered, how often the job has gone through the part over all ranks, and its share of what
-is drawn now and of what was delivered. Empty for other datasets.
+The parts of a mix, as named tuples `(name, uri, samples, delivered, repeat, epochs, share_asked, share_got, transform)`. For a
+loader, their current state: samples delivered to this rank, how often the job has gone through the part over all ranks, and its
+share of the samples drawn now and of those delivered. Empty for other datasets.
 """
 parts(dataset::Dataset) = using_handle(dataset) do handle
     map(0:dl_dataset_part_count(handle)-1) do index

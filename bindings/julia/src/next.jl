@@ -7,10 +7,10 @@
 const HELP_NS = 1_000_000
 # after so many times it waits in Julia's event loop.
 const HELPS = 50
-# While tasks wait there and batches are kept, one of them runs the collector this often: it reports nothing by itself.
+# While tasks wait there and batches are kept, one of them runs the collector this often: it sends no notifications.
 const COLLECT_NS = 500_000_000
 
-# Another task's call reads samples in Julia. A status of our own, beside the library's.
+# Another task's call reads samples in Julia. A status of this package, in addition to those of the library.
 const TURN_TAKEN = typemax(Int32)
 
 # `call()` in the loader's turn: one call at a time where samples are read in Julia. A second thread would wait inside the library
@@ -55,7 +55,7 @@ end
 @inline library_next(::Handle, epoch::EpochHandle, timeout_ns, place, error) =
     epoch.handle == C_NULL ? DL_END_OF_EPOCH : dl_epoch_next(epoch.handle, timeout_ns, place, error)
 
-# The next status, waiting if need be until `deadline` (of time_ns; 0: for ever).
+# The next status. Waits until `deadline` if necessary (of time_ns; 0: no limit).
 @inline function next_status(loader::Loader, epoch, lease::Lease, memory::ErrorMemory, deadline::UInt64)
     status = call_next(loader, epoch, lease, memory, 0)
     return status == DL_OK || status == DL_END_OF_EPOCH ? status : next_slowly(loader, epoch, lease, memory, deadline, status)
@@ -106,7 +106,7 @@ interrupts_at_rest(loader, epoch) = disable_sigint() do
     count
 end
 
-# `call(handle)` interrupts in the library. Who sees the new number calls once more before it gives up: that call takes an
+# `call(handle)` interrupts in the library. A task that sees the new number calls once more before it stops: that call takes an
 # interrupt that the library keeps for the next call.
 function interrupt_waits(call, loader, interrupts::Threads.Atomic{Int})
     try_using(loader) do handle
@@ -123,9 +123,10 @@ end
     interrupt(loader)
     interrupt(epoch)
 
-Every call that waits for a batch throws `Dataline.INTERRUPTED`; if none waits, the next one does. So an interrupt is never lost,
-except that a [`seek!`](@ref) or a [`load_state!`](@ref) clears that of a loader. That of an [`Epoch`](@ref) reaches only the
-tasks that take from it. No batch is lost. Any thread; never blocks. On a closed loader it does nothing.
+Ends the wait of every call that waits for a batch: it throws `Dataline.INTERRUPTED`. If no call waits, the next one is
+interrupted, so an interrupt is never lost. A [`seek!`](@ref) or a [`load_state!`](@ref) clears that of a loader. That of an
+[`Epoch`](@ref) affects only the tasks that take from it. No batch is lost. Any thread; never blocks. Does nothing on a closed
+loader.
 """
 interrupt(loader::Loader) = interrupt_waits(dl_loader_interrupt, loader, loader.interrupts)
 
@@ -155,11 +156,14 @@ end
     next!(loader; timeout = Inf)
     next!(epoch; timeout = Inf)
 
-The next batch, in order, held until `close(batch)` or until the collector finds it; or `:end_of_epoch` (of a loader once at the
-end of each epoch, of an [`Epoch`](@ref) for ever), `:end` (of a loader after the last of `epochs` epochs, for ever), `:timeout`
-after `timeout` seconds, in which nothing is lost. Several tasks and threads may call it: each gets a different batch.
+Returns the next batch, in order, held until `close(batch)` or until the garbage collector finds it unused. Without a batch:
 
-Throws [`DatalineError`](@ref); `Dataline.ERR_BAD_SAMPLE` once a step: the next call gives the step's good samples.
+- `:end_of_epoch`: for a loader once at the end of each epoch; for an [`Epoch`](@ref) on every later call.
+- `:end`: for a loader, after the last of `epochs` epochs, on every call.
+- `:timeout`: after `timeout` seconds; nothing is lost.
+
+Several tasks and threads may call it: each gets a different batch. Throws [`DatalineError`](@ref); `Dataline.ERR_BAD_SAMPLE`
+once per step: the next call delivers the good samples of that step.
 """
 next!(loader::Loader; timeout::Real = Inf) = next_held(loader, nothing, timeout)
 
@@ -178,8 +182,8 @@ end
 """
     read(dataset, index; settings...)
 
-The sample `index`, from 0, through the transforms of the settings, as a [`Batch`](@ref) of one: for viewers and tests, not for
-training. Throws what [`Loader`](@ref) and [`next!`](@ref) throw; `Dataline.ERR_OUT_OF_RANGE` for the index.
+Reads the sample `index`, from 0, through the transforms of the settings, as a [`Batch`](@ref) of one. For viewers and tests,
+not for training. Throws `Dataline.ERR_OUT_OF_RANGE` for the index, and the errors of [`Loader`](@ref) and [`next!`](@ref).
 """
 function Base.read(dataset::Dataset, index::Integer; settings...)
     lease = new_lease(Waits(); counted = true)
@@ -208,8 +212,8 @@ end
 """
     work(loader, budget)
 
-With `num_workers = 0`: loads on this thread for about `budget` seconds, so that a frame loop can spread a batch over several
-frames; one run of samples at least. True: [`next!`](@ref) returns at once. With workers it loads nothing.
+`num_workers = 0`: loads on this thread for about `budget` seconds, for example in a frame loop; at least one run of samples.
+True: [`next!`](@ref) returns immediately. With workers it loads nothing.
 """
 function work(loader::Loader, budget::Real)
     memory = error_memory()

@@ -6,20 +6,20 @@
     dataset[i]
     dataset[indices]
 
-A sample, or samples, as a named tuple of arrays of their own; positions count from 1, as in Julia's arrays. Of one sample each
-field is a number or an array of the sample's dims; of several the last dim is the sample. Fields whose samples differ in length
-are arrays, and vectors of arrays.
+A sample, or several samples, as a named tuple of separate arrays. Positions count from 1, as in Julia's arrays. For one sample,
+each field is a number or an array with the sample's dims; for several, the last dim is the sample. Fields whose samples differ
+in length are arrays, or vectors of arrays.
 
-That is all `MLUtils` asks of data: `numobs(dataset)`, `getobs(dataset, indices)`, `splitobs`, `kfolds`, `shuffleobs`, its
-`DataLoader` and what else goes by them take a `Dataset`. Each call makes a small loader, so to go through many samples take a
-[`Loader`](@ref), and for parts of a dataset [`subset`](@ref), which reads nothing.
+This is all that `MLUtils` needs: `numobs(dataset)`, `getobs(dataset, indices)`, `splitobs`, `kfolds`, `shuffleobs`, its
+`DataLoader` and everything based on them accept a `Dataset`. Each call creates a small loader. To go through many samples, use
+a [`Loader`](@ref); for parts of a dataset, use [`subset`](@ref), which reads nothing.
 """
 function Base.getindex(dataset::Dataset, indices::AbstractVector{<:Integer})
     places = within(dataset, indices)
     isempty(places) && return NamedTuple{Tuple(f.name for f in fields(dataset))}(Tuple(no_samples(f) for f in fields(dataset)))
     return with_samples(batch -> map(own_samples, NamedTuple(batch)), dataset, places)
 end
-# As Julia's arrays have it: a mask of all samples selects, and a boolean is no index.
+# As for Julia's arrays: a mask of all samples selects, and a boolean is not an index.
 function Base.getindex(dataset::Dataset, mask::AbstractVector{Bool})
     length(mask) == length(dataset) || throw(BoundsError(dataset, mask))
     return dataset[findall(mask)]

@@ -5,13 +5,13 @@
 """
     open_async(uri; settings...)
 
-Begins what `Dataset(uri; settings...)` does, and returns an [`Opening`](@ref). What is wrong with the URI or the data, `fetch`
-throws. [`Extensions`](@ref) with a format or a storage in Julia are `Dataline.ERR_BAD_OPTION`, for the library's thread opens
+Starts what `Dataset(uri; settings...)` does, and returns an [`Opening`](@ref). `fetch` throws errors in the URI or the data.
+[`Extensions`](@ref) with a format or a storage in Julia are `Dataline.ERR_BAD_OPTION`, because a thread of the library opens
 it. It may still change in a minor release.
 """
 function open_async(uri::AbstractString; settings...)
     any(((_, value),) -> value isa Extensions && value.opens_in_julia, settings) && throw(DatalineError(ERR_BAD_OPTION,
-        "extensions: formats and storages in Julia run on Julia's threads only: open with Dataset(uri)"))
+        "extensions: formats and storages in Julia run only on Julia's threads: open with Dataset(uri)"))
     out = Ref{Handle}(C_NULL)
     with_options(options -> check(error -> dl_dataset_open_async(uri, options, out, error)), settings)
     return Opening(out[])
@@ -20,7 +20,7 @@ end
 """
     Opening
 
-A dataset that is being opened, by [`open_async`](@ref):
+A dataset that a thread of the library is opening, returned by [`open_async`](@ref):
 
     opening = Dataline.open_async("folder:photos")
     while !wait(opening; timeout = 0.1)
@@ -28,8 +28,8 @@ A dataset that is being opened, by [`open_async`](@ref):
     end
     dataset = fetch(opening)
 
-`fetch` waits for the dataset, `wait` at most so many seconds, `isready` not at all; other tasks run meanwhile.
-[`progress`](@ref) says how far it is; [`cancel`](@ref) and `close` end it. Any thread.
+`fetch` waits for the dataset. `wait` waits at most `timeout` seconds, `isready` not at all. Other tasks run meanwhile.
+[`progress`](@ref) returns the progress so far. [`cancel`](@ref) and `close` end the opening. Any thread.
 """
 mutable struct Opening <: SharedHandle
     handle::Handle
@@ -60,9 +60,9 @@ end
 """
     progress(opening)
 
-How far it is: `(done, files, total_files, bytes, total_bytes, entries)`. `files` are opened, of those that the URI stands for
-(0: not known yet); `bytes` are read into memory or searched, of the files that were begun; `entries` are found in folders,
-label files and tars. All only grow. Never blocks.
+The progress so far: `(done, files, total_files, bytes, total_bytes, entries)`. `files` are opened, `total_files` match the URI
+(0: not known yet). `bytes` are read into memory or searched, `total_bytes` are those of the files that were started. `entries`
+are found in folders, label files and tars. All numbers only grow. Never blocks.
 """
 function progress(opening::Opening)
     memory = sized(CProgress)
@@ -85,7 +85,8 @@ Base.isready(opening::Opening) = progress(opening).done
 """
     wait(opening; timeout = Inf)
 
-Until `fetch` would not wait, or `timeout` seconds have passed: `isready(opening)` then. Other tasks run meanwhile.
+Waits until `fetch` would not wait, or until `timeout` seconds have passed. Returns `isready(opening)`. Other tasks run
+meanwhile.
 """
 function Base.wait(opening::Opening; timeout::Real = Inf)
     deadline = deadline_after(timeout)
@@ -100,7 +101,8 @@ end
 """
     fetch(opening)
 
-The [`Dataset`](@ref), the same each time. Throws what `Dataset(uri)` throws, and with `Dataline.CANCELLED` when it was ended.
+Waits for the [`Dataset`](@ref) and returns it, the same one each time. Throws the errors of `Dataset(uri)`, and
+`Dataline.CANCELLED` if the opening was ended.
 """
 function Base.fetch(opening::Opening)
     wait(opening)
@@ -120,7 +122,8 @@ cancel(opening::Opening) = (try_using(dl_opening_cancel, opening); nothing)
 """
     close(opening)
 
-Ends it if it goes on, which takes as long as the file being opened now; a dataset that was fetched stays open. Twice is fine.
+Ends the opening if it is still running, which waits for the file that is being opened now. A dataset that was fetched stays
+open. Closing twice is allowed.
 """
 Base.close(opening::Opening) = close_with(_ -> wake(opening.waits), opening)
 

@@ -24,14 +24,14 @@ function instead_of_text(items::Union{AbstractVector,Tuple})
     return all(item -> item isa Integer, items) ? "; write one text, \"$(join(items, ","))\"" : ""
 end
 instead_of_text(::Function) =
-    ", which is Julia code: transform takes text that names operators, as in \"decode, resize(256)\". Julia code goes into the " *
-    "reader that makes the samples, or into an operator of add_operator!"
+    ", which is Julia code: a transform is text that names operators, as in \"decode, resize(256)\". Put Julia code into a " *
+    "Reader, or into an operator (add_operator!)"
 
 set_token(options::Handle, token::CancelToken) =
     GC.@preserve token check(error -> dl_options_set_cancel_token(options, token.handle, error))
 set_token(::Handle, other) = throw(DatalineError(ERR_BAD_OPTION, "cancel_token: expected a CancelToken, got a $(typeof(other))"))
 
-# Lent without a copy when it is a Vector of the library's type.
+# Lent without a copy if it is a Vector of the right type.
 function set_array(options::Handle, key::Symbol, values::AbstractVector)
     type = option_type(key)
     if type == DL_OPTION_INDICES
@@ -47,7 +47,7 @@ function set_array(options::Handle, key::Symbol, values::AbstractVector)
             check(error -> dl_options_set_weights(options, pointer, count, release, context, error))
         end
     end
-    throw(DatalineError(ERR_BAD_OPTION, "option '$key' does not take an array"))
+    throw(DatalineError(ERR_BAD_OPTION, "option '$key' does not accept an array"))
 end
 
 function lend_vector(call, ::Type{T}, values::AbstractVector, what) where {T}
@@ -56,7 +56,7 @@ function lend_vector(call, ::Type{T}, values::AbstractVector, what) where {T}
     return lend((release, context) -> call(pointer(owner), Int64(length(owner)), release, context), (owner, memory))
 end
 
-# Calls `call(handle)` with options made of the keyword arguments, which datasets and loaders copy.
+# Calls `call(handle)` with options built from the keyword arguments, which datasets and loaders copy.
 function with_options(call, settings)
     out = Ref{Handle}(C_NULL)
     check(error -> dl_options_create(out, error))
@@ -79,7 +79,7 @@ end
 """
     option(key; settings...)
 
-The value of an option as text, as it would hold with these settings: the default when not set, `""` for none.
+The value of an option as text, with these settings: the default if not set, `""` for none.
 """
 option(key::Union{Symbol,AbstractString}; settings...) =
     with_options(options -> option_value(options, string(key)), settings)

@@ -5,7 +5,7 @@
 """
     position(loader)
 
-Where it is: `(epoch, step)`, from 0. It counts what was delivered, never what was loaded ahead.
+The current position: `(epoch, step)`, from 0. Counts batches that were delivered, not those loaded ahead.
 """
 function Base.position(loader::Loader)
     epoch, step = Ref(Int64(0)), Ref(Int64(0))
@@ -23,8 +23,8 @@ end
 """
     seek!(loader, epoch, step = 0)
 
-Goes to a step of an epoch, from 0; the next loop goes on there, and one under way is ended. Ends a [`cancel`](@ref). Batches that
-are held stay as they are.
+Seeks to a step of an epoch, from 0. The next loop continues there; the current loop ends. Clears a [`cancel`](@ref). Held
+batches stay valid.
 """
 function seek!(loader::Loader, epoch::Integer, step::Integer = 0)
     to = (Int64(epoch), Int64(step))
@@ -34,7 +34,7 @@ end
 """
     save_state(loader)
 
-The position and what identifies the job, as a short text that every language and the program `dataline` can go on from.
+The position and the identity of the job, as text. Any language and the program `dataline` can resume from it.
 """
 function save_state(loader::Loader)
     return text_from() do room, bytes
@@ -45,9 +45,9 @@ end
 """
     load_state!(loader, text)
 
-Goes to a saved position, and ends a loop under way. Threads,
-depth, memory and transform may differ from the saving job's; rank and world size too, at
-an equal global batch. Throws `Dataline.ERR_BAD_STATE`, or `Dataline.ERR_STATE_REFUSED` which names both values.
+Seeks to a saved position, and ends the current loop. Threads, depth, memory and transform may differ from the saving job. Rank
+and world size may differ too, if the global batch is equal. Throws `Dataline.ERR_BAD_STATE`, or `Dataline.ERR_STATE_REFUSED`,
+which names both values.
 """
 function load_state!(loader::Loader, state::AbstractString)
     text = String(state)

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a sample is read for: `slot`, its place in the epoch's order, and `epoch` (both `nothing` where it is read for no place in
-an epoch), and the loader's `seed`. Random draws that depend on these alone are the same in every run.
-`Dataline.cancelled(place)` says that nobody wants the sample any more.
+The context of a sample to read: `slot`, its place in the epoch's order, `epoch`, and the loader's `seed`. `slot` and `epoch`
+are `nothing` for a sample that is read outside an epoch. Random draws that depend only on these are the same in every run.
+`Dataline.cancelled(place)` is true when the sample is no longer wanted.
 """
 mutable struct Place
     slot::Union{Int,Nothing}
@@ -19,7 +19,7 @@ known(number) = number < 0 ? nothing : Int(number)
 Place(call, record) = Place(known(unsafe_load(call.given.slots, record + 1)), known(call.given.epoch), call.given.seed,
     call.given.cancelled, Threads.SpinLock())
 
-@noinline is_set(flag::Ptr{Int32}) = unsafe_load(flag) != 0 # not inlined: read anew each time
+@noinline is_set(flag::Ptr{Int32}) = unsafe_load(flag) != 0 # not inlined: read again each time
 cancelled(place::Place) = lock(() -> place.flag == C_NULL || is_set(place.flag), place.lock)
 leave(place::Place) = lock(() -> (place.flag = C_NULL), place.lock)
 
@@ -27,35 +27,35 @@ leave(place::Place) = lock(() -> (place.flag = C_NULL), place.lock)
     Reader(read, count; fields..., workers = 1, fingerprint = nothing, files = [], file_ends = [], block_ends = [],
         held_blocks = 0)
 
-A source of `count` samples that Julia code reads: `read(index)`, with `index` from 0, gives a named tuple with the value of
-each field. `fields` say what they are: `label = Int64` a number, `image = (UInt8, 28, 28)` an array of that type and size,
-`text = Ragged{UInt8}` or `points = (Ragged{Float32}, 2)` one whose last dim may differ from sample to sample. An `Array` of
-the field's type and of 4 KiB or more is lent, not copied: its row is made after `read` has returned for up to 64 samples, and
-then it is let go. So give each sample an array of its own, and do not write to it afterwards. Other values are copied.
-A value that the field's type does not hold (`1.5` or `missing` in an `Int64`, `300` in a `UInt8`), and one that no field
-declares, makes its sample bad.
+A source of `count` samples that Julia code reads. `read(index)`, with `index` from 0, returns a named tuple with the value of
+each field. `fields` declare them. `label = Int64` is a number. `image = (UInt8, 28, 28)` is an array of that type and size.
+`text = Ragged{UInt8}` and `points = (Ragged{Float32}, 2)` are arrays whose last dim may differ from sample to sample.
 
-A `read(index, place)` is told what the sample is read for, a [`Dataline.Place`](@ref).
+An `Array` of the field's type and of 4 KiB or more is lent, not copied. Its row is made after `read` has returned for up to 64
+samples, and then it is released. So return a separate array for each sample, and do not write to it afterwards. Other values
+are copied. A value that the field's type cannot represent (`1.5` or `missing` in an `Int64`, `300` in a `UInt8`), and a value
+that no field declares, makes its sample bad.
 
-What `read` throws makes that sample bad, and its text is in the error; the option `on_error` says what follows. `read` must
-not call Dataline and should not wait.
+A method `read(index, place)` also gets the context of the sample, a [`Dataline.Place`](@ref).
 
-`fingerprint` is a text that differs when the data differs: saved states and the option `cache` compare it. `files` are the
-files that the samples are read from, in order: paths of this machine, or of storages of the keyword `extensions`. Each must
-exist. Saved states, the option `cache` and [`data_identity`](@ref) compare them, as they are when the dataset is made, as
-they compare files that the library reads itself. `file_ends` has one number per file, ascending: the number of samples up to
-its end. The last one is `count`. A changed file then invalidates only its own samples in a cache.
+If `read` throws, the sample is bad, and the error contains the text; the option `on_error` decides what happens then. `read`
+must not call Dataline and should not wait.
 
-Samples that cost little together once one of them is read, as those of a compressed group, are blocks: the first
-`block_ends[1]` samples are one, those up to `block_ends[2]` the next, and so on up to `count`. `shuffle = "window"` reads
-each within one stretch of an epoch. `held_blocks` says how many of them can be kept open (0: any number): from 4 on it never
-needs more at a time.
+`fingerprint` is a text that changes when the data changes: saved states and the option `cache` compare it. `files` are the
+files that the samples are read from, in order: local paths, or paths of storages in the keyword `extensions`. Each must exist.
+The library notes their state when the dataset is created. Saved states, the option `cache` and [`data_identity`](@ref) compare
+it, as for files that the library reads. `file_ends` has one number per file, ascending: the number of samples up to its end.
+The last number is `count`. A changed file then invalidates only its own samples in a cache.
 
-Julia code runs on Julia's threads only, so a loader of a reader needs `num_workers = 0`: samples are read while a batch is
-asked for. A loop over [`ahead`](@ref)`(loader)` asks from another thread, while its body runs. Slower than files and arrays by
-far. With `workers` above 1 that many of Julia's threads
-(`julia -t`) read samples at once, as far as they have nothing else to do; `read` is then called by several at a time, and
-should not call C code that blocks. What arrives, and in which order, is the same.
+`block_ends` marks blocks of samples that are cheap to read together, such as a compressed group. The first `block_ends[1]`
+samples are the first block, those up to `block_ends[2]` the next, and so on up to `count`. `shuffle = "window"` reads each block
+within one stretch of an epoch. `held_blocks` is the number of blocks that can be kept open (0: any number). With 4 or more,
+`shuffle = "window"` never needs more at a time.
+
+Julia code runs only on Julia's threads, so a loader of a reader needs `num_workers = 0`: the call for a batch reads the samples.
+A loop over [`ahead`](@ref)`(loader)` makes this call on another thread, while its body runs. A reader is much slower than files
+and arrays. With `workers` above 1, that many of Julia's threads (`julia -t`) read samples concurrently when they are idle. They
+then call `read` concurrently, so it should not call C code that blocks. The samples and their order are the same.
 
     Dataset(Reader(i -> (x = Float32[i, i^2], label = i % 10), 1000; x = (Float32, 2), label = Int64))
 """
@@ -75,9 +75,9 @@ function Reader(read, count::Integer; workers::Integer = 1, fingerprint = nothin
     file_ends = Int64[], block_ends = Int64[], held_blocks::Integer = 0, fields...)
 
     workers >= 1 || throw(DatalineError(ERR_INVALID_ARGUMENT, "workers: expected 1 or more, got $workers"))
-    isempty(fields) && throw(DatalineError(ERR_INVALID_ARGUMENT, "a reader needs fields, as in label = Int64"))
+    isempty(fields) && throw(DatalineError(ERR_INVALID_ARGUMENT, "a reader needs fields, such as label = Int64"))
     length(file_ends) in (0, length(files)) || throw(DatalineError(ERR_INVALID_ARGUMENT,
-        "reader: $(length(file_ends)) file_ends for $(length(files)) files, expected one a file"))
+        "reader: $(length(file_ends)) file_ends for $(length(files)) files, expected one per file"))
     schema = [reader_field(name, given) for (name, given) in pairs(fields)]
     placed = hasmethod(read, Tuple{Int,Place}) ? read : (index, _) -> read(index)
     return Reader(placed, count, schema, workers, fingerprint, collect(String, files), row_of(Int64, file_ends, "file_ends"),
@@ -92,7 +92,7 @@ function reader_field(name, given::Tuple)
     return Field(name, item, [dims; -1], "", true, false, false, "cpu")
 end
 
-# What the library asks for: the named values of some records, in their cells or lent.
+# Handles a request of the library: puts the named values of some records into their cells, or lends them.
 function read_records(context::Ptr{Cvoid}, request::Ptr{CReaderRequest})::Int32
     Threads.atomic_add!(READING, 1)
     given = unsafe_load(request)
@@ -200,11 +200,12 @@ function fill_cell(cell::Ptr{CReaderCell}, field::Field, value)
     items = items_for(field, value)
     if field.ragged
         fixed = field.size[1:end-1]
-        size(items)[1:end-1] == Tuple(fixed) || throw(DimensionMismatch("$(field.name): $(size(items)) where $field is due"))
+        size(items)[1:end-1] == Tuple(fixed) ||
+            throw(DimensionMismatch("$(field.name): expected $field, got size $(size(items))"))
         unsafe_store!(Ptr{Int64}(cell + fieldoffset(CReaderCell, 3)), Int64(sizeof(items)))
-        sizeof(items) <= given.capacity || return nothing # the library says that it is too large, and which option
+        sizeof(items) <= given.capacity || return nothing # the library reports that it is too large, and names the option
     elseif (value isa Number ? () : size(items)) != Tuple(field.size)
-        throw(DimensionMismatch("$(field.name): $(size(items)) where $field is due"))
+        throw(DimensionMismatch("$(field.name): expected $field, got size $(size(items))"))
     end
     if lendable(items)
         unsafe_store!(Ptr{Ptr{UInt8}}(cell + fieldoffset(CReaderCell, 4)), Ptr{UInt8}(pointer(items)))

@@ -1,4 +1,4 @@
-# Handles that any thread may use and close, also at once.
+# Handles that any thread may use and close, also concurrently.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -12,8 +12,9 @@ const IS_CLOSED = 1 << 62
     close(dataset)
     close(writer)
 
-Gives it up. Of a dataset, loaders, composed datasets and calls in progress go on. A writer ends after the calls in progress:
-without [`finish`](@ref) the finished shards stay in PATH.partial. Twice is fine, also from two tasks at once.
+Releases it. Loaders, composed datasets and calls in progress keep their own references to a dataset. A writer ends after the
+calls in progress. Without [`finish`](@ref), its finished shards stay in `PATH.partial`. Closing twice is allowed, also from two
+tasks concurrently.
 """
 Base.close(owner::SharedHandle) = close_with(handle -> nothing, owner)
 

@@ -17,10 +17,10 @@ end
 """
     options_table()
 
-The options of the library in use, which are the keyword arguments of [`Dataset`](@ref) and [`Loader`](@ref): a vector of
-named tuples `(key, type, default, choices, range, unit, dataset, loader, doc, since)`. `type` is one of `:bool`, `:int`,
-`:size` (bytes), `:word` (one of `choices`), `:text`, `:indices`, `:weights`, `:lengths`; `range` is `(least, greatest)` or
-`nothing`; `dataset` and `loader` say what the option is for. [`describe`](@ref) prints it.
+The options of the library in use, which are the keyword arguments of [`Dataset`](@ref) and [`Loader`](@ref). A vector of named
+tuples `(key, type, default, choices, range, unit, dataset, loader, doc, since)`. `type` is one of `:bool`, `:int`, `:size`
+(bytes), `:word` (one of `choices`), `:text`, `:indices`, `:weights`, `:lengths`. `range` is `(minimum, maximum)` or `nothing`.
+`dataset` and `loader` state where the option applies. [`describe`](@ref) prints it.
 """
 options_table() = map(0:dl_option_count()-1) do index
     info = option_info(index)
@@ -50,9 +50,9 @@ end
 """
     transforms_table([extensions])
 
-The operators that the option `transform` takes, the library's and then those of [`Extensions`](@ref): a vector of named tuples
-`(name, arguments, doc, source, since)`, each of `arguments` a named tuple `(name, type, default)` with `default === nothing`
-when it is required.
+The operators of the option `transform`: those of the library, then those of [`Extensions`](@ref). A vector of named tuples
+`(name, arguments, doc, source, since)`. Each of `arguments` is a named tuple `(name, type, default)`; it is required if
+`default === nothing`.
 """
 transforms_table(extensions = nothing) = GC.@preserve extensions map(0:dl_transform_count(handle_of(extensions))-1) do index
     memory = sized(CTransformInfo)
@@ -72,8 +72,8 @@ end
 """
     formats_table([extensions])
 
-The formats of URIs, the library's and then those of [`Extensions`](@ref): a vector of named tuples `(name, keys, doc)`, each
-of `keys` a named tuple `(name, values, default, doc)`; `default` is `nothing` where there is none.
+The formats of URIs: those of the library, then those of [`Extensions`](@ref). A vector of named tuples `(name, keys, doc)`.
+Each of `keys` is a named tuple `(name, values, default, doc)`; `default` is `nothing` if there is no default.
 """
 formats_table(extensions = nothing) = GC.@preserve extensions map(0:dl_format_count(handle_of(extensions))-1) do index
     memory = sized(CFormatInfo)
@@ -104,7 +104,7 @@ end
 """
     describe([io])
 
-Prints the options and transforms of the library in use, one a line, with their defaults and docs.
+Prints the options and transforms of the library in use, one per line, with their defaults and docs.
 """
 function describe(io::IO = stdout)
     for option in options_table()
@@ -128,6 +128,7 @@ version() = VersionNumber(text(dl_version_string()))
 """
     build_info()
 
-The parts the library in use was built with, its compiler and, after "; missing: ", what it lacks and what that costs.
+The optional parts of the build, and the compiler. If parts are missing, "; missing: " follows, with the parts and what each
+costs.
 """
 build_info() = text(dl_build_info())

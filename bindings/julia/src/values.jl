@@ -1,4 +1,4 @@
-# Julia's values as items of the library's types: with the value that they have, or an error.
+# Converts Julia's values to items of the library types: exactly, or with an error.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -45,7 +45,7 @@ function row_of(::Type{T}, values::AbstractVector, what) where {T}
     expected = T === Int64 ? "whole numbers of 64 bits" : "numbers"
     for value in values
         value isa Bool && throw(DatalineError(ERR_INVALID_ARGUMENT,
-            "$what: expected $expected, got booleans; findall(mask) .- 1 gives the indices of a mask"))
+            "$what: expected $expected, got booleans; for a mask, pass findall(mask) .- 1"))
         fits = value isa (T === Int64 ? Integer : Real) && (T !== Int64 || typemin(Int64) <= value <= typemax(Int64))
         fits || throw(DatalineError(ERR_INVALID_ARGUMENT, "$what: expected $expected, got $(shown(value)) ($(typeof(value)))"))
     end

@@ -1,9 +1,9 @@
 # Fields of a batch as arrays, without a copy.
 #
-# An array that `unsafe_wrap` makes does not keep its batch. So a view holds two things: the wrapped Array, which counts as a
-# user of the lease until the garbage collector finds it unreachable, and the lease with the number it had (`turn`), which
-# identifies views of a released batch. Wrapped arrays are cached by address and reused for every batch in the same slot:
-# creating and counting one costs 150 ns, a lookup about 5.
+# An array that `unsafe_wrap` makes does not keep its batch. So a view holds two things. The wrapped Array counts as a user of
+# the lease until the garbage collector finds it unreachable. The lease with the number it had (`turn`) identifies views of a
+# released batch. Wrapped arrays are cached by address and reused for every batch in the same slot: creating and counting one
+# costs 150 ns, a lookup about 5.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -12,7 +12,7 @@ mutable struct Lease
     batch::Handle # the library writes here, so that an interrupt cannot lose a batch; C_NULL: none
     views::Ptr{CView}
     turn::Int # incremented when the batch is released
-    users::Threads.Atomic{Int} # this, and the arrays wrapped over its batches: the collector gives back after the last
+    users::Threads.Atomic{Int} # this, and the arrays wrapped over its batches: the collector releases after the last
     counted::Bool # in `waits.held`; a loop's is not
     waits::Waits # of its loader
     # Guards `batch`, `views` and `turn`: a release takes them out under it, so that only one succeeds; nothing waits inside.
@@ -47,7 +47,7 @@ one_user_less(lease::Lease) =
     return nothing
 end
 
-# The batch of that turn, which is the caller's to give back now; C_NULL when it was.
+# The batch of that turn, which the caller must release now; C_NULL if it is already released.
 @inline function taken_out(lease::Lease, turn::Int)
     lock(lease.lock)
     batch = lease.turn == turn ? lease.batch : C_NULL
@@ -61,7 +61,7 @@ end
     return batch
 end
 
-# `call(handle)` with the batch of that turn, which nobody can give back meanwhile. It is short and does not throw.
+# `call(handle)` with the batch of that turn, which cannot be released meanwhile. It is short and does not throw.
 function with_batch(call, lease::Lease, turn::Int)
     result = disable_sigint() do
         lock(lease.lock)
@@ -75,7 +75,7 @@ end
 
 @noinline given_back() = throw(DatalineError(
     ERR_WRONG_STATE,
-    "this batch was given back: a loop's batch is valid until the next one is taken; keep(x) holds it, copy(x) copies",
+    "this batch was released: a loop's batch is valid until the next one is taken; keep(x) holds it, copy(x) copies it",
 ))
 
 # The finalizer of a wrapped array.
@@ -130,14 +130,13 @@ end
 """
     View{T,N} <: DenseArray{T,N}
 
-A field of a batch: the memory the library filled, column-major with the dims reversed (C-order `NCHW` is `W,H,C,N` here),
-without a copy. Any array code works on it, BLAS too; `reshape` gives a view of the same memory.
+A field of a batch: the library's own memory, column-major with the dims reversed (C-order `NCHW` is `W,H,C,N` here), without a
+copy. Any array code works on it, including BLAS; `reshape` returns a view of the same memory.
 
-It is valid as long as its batch: in a loop until the next one is taken. After that every use throws a
-[`DatalineError`](@ref) (code that skips bounds checks sees it at `size` or `pointer`). `copy(view)` is an `Array` of its own;
-[`keep`](@ref) holds the memory itself. What `view(view, ...)` makes of it throws too. `parent(view)` is a plain `Array` over the
-same memory for code that takes nothing else, during a call: nothing checks it, and after the batch was given back and the loader
-closed its memory is gone.
+Valid as long as its batch: in a loop until the next one is taken. After that, every use throws a [`DatalineError`](@ref). Code
+that skips bounds checks gets it at `size` or `pointer`. `copy(view)` is a separate `Array`; [`keep`](@ref) holds the memory
+itself. Views created with `view(view, ...)` throw too. `parent(view)` is a plain `Array` over the same memory, for calls that
+accept nothing else. It is not checked: after the batch is released and the loader closed, its memory is gone.
 """
 struct View{T,N} <: DenseArray{T,N}
     array::Array{T,N}
@@ -185,8 +184,8 @@ Base.String(view::View{UInt8,1}) = String(copy(view))
 """
     Windows{T,N} <: AbstractArray{T,N}
 
-A field whose samples overlap in memory (`tokens:...?views=true`): read-only, `strides` says where the items lie. Valid as
-a [`View`](@ref) is.
+A field whose samples overlap in memory (`tokens:...?views=true`): read-only; `strides` locates the items. Valid as long as its
+batch, like a [`View`](@ref).
 """
 struct Windows{T,N} <: AbstractArray{T,N}
     array::Vector{T} # from the first item to the last
@@ -212,7 +211,7 @@ end
     Ragged{T,N} <: AbstractVector{View{T,N}}
 
 A field whose samples differ in length: `field[i]` is sample `i` as a [`View`](@ref) whose last dim is its length.
-`parent(field)` has all samples one after another, and `offsets(field)` where each begins in its last dim, from 0. Text is
+`parent(field)` contains all samples in order, and `offsets(field)` where each starts in its last dim, from 0. Text is
 `String(field[i])`.
 """
 struct Ragged{T,N} <: AbstractVector{View{T,N}}
@@ -235,6 +234,6 @@ end
 """
     offsets(field::Ragged)
 
-Where each sample begins in the last dim of `parent(field)`, from 0, and where the last one ends: one more than samples.
+Where each sample starts in the last dim of `parent(field)`, from 0, and where the last one ends. One more than samples.
 """
 offsets(field::Ragged) = field.starts

@@ -1,8 +1,8 @@
-# How tasks wait in Julia's event loop for what the library makes ready.
+# How tasks wait in Julia's event loop for the library.
 #
-# The library has a descriptor for event loops, which is readable while a call would not wait. Everything else that ends a wait
-# is a call of this package: an interrupt, a seek, a new loop, the end of an epoch that another task received, the end of another
-# task's turn, `close`. Such a call wakes the tasks, which look again. Nothing else makes them look.
+# The library has a descriptor for event loops, which is readable while a call would not wait. All other events that end a wait
+# are calls of this package: an interrupt, a seek, a new loop, `close`, the end of another task's turn, the end of an epoch that
+# another task received. Such a call wakes the tasks, which check again. Nothing else wakes them.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -28,11 +28,11 @@ end
     unlock(waits.tasks)
 end
 
-# Waits until `waits.changes` is no longer `seen`, which the caller has read before it looked for what it waits for; until
-# `deadline`, a time of time_ns (0: there is none); or until `descriptor` is readable, if there is one. May return early.
+# Waits until `waits.changes` differs from `seen`, which the caller read before it checked its condition. Also ends at
+# `deadline`, a time of time_ns (0: there is none), or when `descriptor` is readable, if there is one. May return early.
 #
-# Julia delivers Ctrl-C to the task that waited last, also to one that has ended meanwhile, where it is lost. So the tasks
-# that wait for events end before this returns, and what they were interrupted by is thrown here.
+# Julia delivers Ctrl-C to the task that waited last. The tasks that wait for events here end before this returns, and what
+# interrupted them is thrown to the caller.
 function wait_for_change(waits::Waits, seen::Int, deadline::UInt64, descriptor::Union{Nothing,RawFD} = nothing)
     events = Any[]
     deadline == 0 || push!(events, Timer(max(signed(deadline - time_ns()), 0) / 1e9))
@@ -56,7 +56,7 @@ function wait_for_change(waits::Waits, seen::Int, deadline::UInt64, descriptor::
     return nothing
 end
 
-# Returns what ended the wait, if it is the caller's: Ctrl-C, a failure; not that the event was closed because all is over.
+# Returns what ended the wait if the caller must learn of it: Ctrl-C or a failure, not the `close` at the end.
 function wait_then_wake(event, waits::Waits, over::Ref{Bool})
     try
         wait(event)
@@ -68,7 +68,7 @@ function wait_then_wake(event, waits::Waits, over::Ref{Bool})
     return nothing
 end
 
-# What `task` returns, or was ended by.
+# The value that `task` returned, or the exception that ended it.
 function ended_by(task::Task)
     try
         return fetch(task)

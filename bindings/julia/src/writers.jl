@@ -6,29 +6,29 @@
     Writer(uri, fields; job = "", axes = (;))
     Writer(f, uri, fields; ...)
 
-Writes rows as a set: a directory of shards and a manifest, which `Dataset` opens by the same `FORMAT:PATH`.
+Writes rows as a set: a directory of shards and a manifest. `Dataset` opens it as `FORMAT:PATH`.
 
-- `uri`: `"FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]"`; [`writer_formats_table`](@ref) has the formats.
-- `fields`: what a row has, as a [`Reader`](@ref) takes it, `(image = (UInt8, 28, 28), label = Int64, text = Ragged{UInt8})`, or
+- `uri`: `"FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]"`; [`writer_formats_table`](@ref) lists the formats.
+- `fields`: the fields of a row, as for a [`Reader`](@ref), `(image = (UInt8, 28, 28), label = Int64, text = Ragged{UInt8})`, or
   the fields of a dataset, `fields(dataset)`. `axes = (image = "WHC",)` names a row's dims, as for a [`Dataset`](@ref).
-- `job`: says what the set is made of.
+- `job`: identifies the input of the set.
 
-[`append!`](@ref append!(::Writer, ::NamedTuple)) appends rows, [`finish`](@ref) ends the set, [`info`](@ref) says how far it is,
-`position` and `close`.
+[`append!`](@ref append!(::Writer, ::NamedTuple)) appends rows, [`finish`](@ref) completes the set, [`info`](@ref) returns the
+progress; `position` and `close`.
 
-Until `finish` the set is PATH.partial, so that PATH is a whole set or is not there. After `close` without it, or a crash, the
-finished shards stay there, and a writer of the same arguments goes on behind the last of them: `position(writer)` is then what
-was said with its last rows, `""` where there are none. One of another job, other fields or another `shard_bytes` is
-`Dataline.ERR_STATE_REFUSED`. `Writer(f, ...)`, as a `do` block has it, finishes the set after `f(writer)`, and only closes it
-when `f` throws:
+The set is `PATH.partial` until `finish`, so `PATH` is always a complete set. After `close` without `finish`, or a crash, the
+finished shards stay in `PATH.partial`. A new writer with the same arguments resumes after the last finished shard.
+`position(writer)` is then the position passed with the last rows of that shard, `""` if there is none. A `PATH.partial` of
+another job, other fields, another `shard_bytes` or `codec` is `Dataline.ERR_STATE_REFUSED`. `Writer(f, ...)`, for a `do` block,
+finishes the set after `f(writer)`, and only closes it if `f` throws:
 
     Dataline.Writer("arrow:set", (x = (Float32, 2), text = Ragged{UInt8}); job = "cleaned, 2nd try") do writer
         append!(writer, (x = rand(Float32, 2, 3), text = ["one", "", "three"]); position = "row 3")
     end
 
-Throws `Dataline.ERR_BAD_URI` (with the column), `Dataline.ERR_UNSUPPORTED` (a field that the format does not hold),
-`Dataline.ERR_WRONG_STATE` (PATH exists, or another process writes it), and what files may give. Any thread. Part of what may
-still change in a minor release.
+Throws `Dataline.ERR_BAD_URI` (with the column), `Dataline.ERR_UNSUPPORTED` (a field that the format cannot store),
+`Dataline.ERR_WRONG_STATE` (PATH exists, or another process writes it), and file errors. Any thread. It may still change in a
+minor release.
 """
 mutable struct Writer <: SharedHandle
     handle::Handle
@@ -67,16 +67,16 @@ end
 """
     append!(writer, rows; position = "")
 
-Appends `rows`, a named tuple of arrays as a [`Dataset`](@ref) takes them: the last dim is the rows; a vector of vectors or of
-strings, or [`Packed`](@ref), where they differ in length. `NamedTuple(batch)` is one. They are read during the call only.
-`position` is a text: what the program needs to go on after these rows. An append is one piece.
+Appends `rows`, a named tuple of arrays as for a [`Dataset`](@ref): the last dim is the rows. If they differ in length, pass a
+vector of vectors or of strings, or [`Packed`](@ref). `NamedTuple(batch)` also works. The arrays are read during the call only.
+`position` is a text: what the program needs to resume after these rows. Samples of one call stay together.
 
-Throws `Dataline.ERR_MISMATCH`, `Dataline.ERR_INVALID_ARGUMENT`, `Dataline.ERR_OUT_OF_RANGE` or `Dataline.ERR_TOO_LARGE` for rows
-that cannot be stored: none of them is then written, and the writer stays usable. After a failure of the file system
-(`Dataline.ERR_IO`: a full disk) each call throws it.
+Throws `Dataline.ERR_MISMATCH`, `Dataline.ERR_INVALID_ARGUMENT`, `Dataline.ERR_OUT_OF_RANGE` or `Dataline.ERR_TOO_LARGE`: no row
+is written, and the writer stays usable. After a file-system error (`Dataline.ERR_IO`: a full disk) every call throws that
+error.
 """
 function Base.append!(writer::Writer, rows::NamedTuple; position::AbstractString = "")
-    # In the order of the fields; where the names are others, the library says which.
+    # In the order of the fields; if the names differ, the library reports which.
     order = issetequal(keys(rows), writer.names) ? writer.names : collect(keys(rows))
     hosts = [HostArray(name, nothing, rows[name], identity) for name in order]
     described = CArray[c_array(host) for host in hosts]
@@ -89,15 +89,16 @@ end
 """
     finish(writer)
 
-Ends the last shard and gives the set its name; nothing can be appended afterwards. `Dataline.ERR_EMPTY`: no row was appended.
+Closes the last shard and renames the set to `PATH`. Nothing can be appended afterwards. `Dataline.ERR_EMPTY`: no row was
+appended.
 """
 finish(writer::Writer) = using_handle(handle -> check(error -> dl_writer_finish(handle, error)), writer)
 
 """
     info(writer)
 
-How far it is: `(samples, resumed_samples, shards, bytes)`. `samples` were appended, with the `resumed_samples` that were there
-when it was made; so many `shards` are finished, of so many `bytes`.
+The progress so far: `(samples, resumed_samples, shards, bytes)`. `samples` were appended, including the `resumed_samples` that
+existed when the writer was created. `bytes` is the size of the finished `shards`.
 """
 function info(writer::Writer)
     memory = sized(CWriterInfo)
@@ -112,7 +113,7 @@ end
 """
     position(writer)
 
-The text that was given with the last rows that were there when it was made; `""`: none.
+The position of the last shard that existed when the writer was created; `""`: none.
 """
 Base.position(writer::Writer) = writer.position
 

@@ -88,14 +88,14 @@ end
 
 @testset "what cannot be read in place is refused and says why" begin
     items = collect(Int64, 1:12)
-    for (more, text) in (((device = 2,), "cuda:0"), ((strides = Int64[1, 4],), "one after another"), ((code = 0x03,), "code 3"))
+    for (more, text) in (((device = 2,), "cuda:0"), ((strides = Int64[1, 4],), "contiguous items"), ((code = 0x03,), "code 3"))
         tensor, kept = foreign(items, (4, 3); more...)
         problem = GC.@preserve kept thrown(() -> Dataset((x = tensor,)))
         @test problem isa DatalineError && occursin(text, problem.message)
         GC.@preserve kept close(tensor)
     end
     tensor, kept = foreign(items, ())
-    @test occursin("without dims", GC.@preserve(kept, thrown(() -> Dataset((x = tensor,)))).message)
+    @test occursin("at least one dim", GC.@preserve(kept, thrown(() -> Dataset((x = tensor,)))).message)
     close(tensor)
     @test code_of(() -> DLPackTensor(C_NULL)) == Dataline.ERR_INVALID_ARGUMENT
     newer = UInt32[2, 0]

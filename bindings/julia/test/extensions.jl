@@ -133,7 +133,7 @@ end
     add_operator!(_ -> ((_, _) -> "text"), made, "words")
     add_storage!(_ -> (size = 1000, read = (_, count) -> zeros(UInt8, count - 1)), made, "short")
     add_storage!(_ -> nothing, made, "none")
-    for (uri, said) in ("none:x" => "expected a Dataset", "npy:short://x" => "gave", "npy:none://x" => "read")
+    for (uri, said) in ("none:x" => "expected a Dataset", "npy:short://x" => "bytes, got", "npy:none://x" => "read")
         @test occursin(said, thrown(() -> Dataset(uri; extensions = made)).message)
     end
     for transform in ("long", "words")

@@ -81,7 +81,7 @@ end
 
         @test code_of(() -> Loader(dataset; wrong...)) == Dataline.ERR_BAD_OPTION
     end
-    for (wrong, words) in ((identity, "operator of add_operator!"), (("flatten",), "write one text, \"flatten\""),
+    for (wrong, words) in ((identity, "operator (add_operator!)"), (("flatten",), "write one text, \"flatten\""),
         (["flatten", "cast(f32)"], "write one text, \"flatten, cast(f32)\""))
 
         @test occursin(words, thrown(() -> Loader(dataset; transform = wrong)).message)

@@ -56,7 +56,7 @@ end
         @test code_of(() -> use(batches[1])) == Dataline.ERR_WRONG_STATE
     end
     @test occursin("keep", thrown(() -> views[1][1]).message)
-    @test string(batches[1]) == "Batch (given back)"
+    @test string(batches[1]) == "Batch (released)"
 end
 
 @testset "what is made of a view says so too after its batch, and the loader, are gone" begin

@@ -135,7 +135,7 @@ def test_a_capsule_is_taken_once() -> None:
 
 
 def test_a_table_given_as_a_uri_is_told_what_takes_it() -> None:
-    with pytest.raises(TypeError, match=r"got Table; dataline\.from_arrow"):
+    with pytest.raises(TypeError, match=r"got Table; use dataline\.from_arrow"):
         dataline.Loader(pa.table({"x": [1]}))
 
 
@@ -146,7 +146,7 @@ def test_a_hugging_face_dataset_is_read_in_its_own_order() -> None:
     data = dataline.from_huggingface(some, fields=["x"])
     assert [int(sample["x"]) for sample in data] == list(some["x"])
     assert len(dataline.from_huggingface(whole)) == 100
-    with pytest.raises(TypeError, match=r"got DatasetDict; give one split"):
+    with pytest.raises(TypeError, match=r"got DatasetDict; pass one split"):
         dataline.from_huggingface(datasets.DatasetDict({"train": whole}))
 
 

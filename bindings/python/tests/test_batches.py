@@ -132,7 +132,7 @@ def test_no_such_field_is_a_key_error_that_lists_the_fields() -> None:
     with pytest.raises(KeyError) as caught:
         batch["y"]
     assert isinstance(caught.value, dataline.NoSuchFieldError)
-    assert str(caught.value) == "no field 'y'; there are ('x',)"
+    assert str(caught.value) == "no field 'y'; the fields are ('x',)"
     with pytest.raises(dataline.NoSuchFieldError):
         batch.tensor("y")
 
@@ -208,14 +208,18 @@ def test_an_empty_batch_has_arrays_of_no_rows() -> None:
 
 def test_batches_datasets_and_loaders_cannot_be_pickled_and_say_what_to_do() -> None:
     loader = loader_of(4)
-    for value, advice in ((next(iter(loader)), "copy"), (numbers(3), "open it again"), (loader, "state_dict")):
+    for value, advice in (
+        (next(iter(loader)), "copy"),
+        (numbers(3), "open the same URI again"),
+        (loader, "state_dict"),
+    ):
         with pytest.raises(TypeError, match=advice):
             pickle.dumps(value)
 
 
 def test_what_the_library_makes_is_not_made_by_hand() -> None:
     for kind in (dataline.Batch, dataline.Tensor, dataline.Epoch):
-        with pytest.raises(TypeError, match="not made by hand"):
+        with pytest.raises(TypeError, match="cannot be created directly"):
             kind()
     loader = dataline.Loader.__new__(dataline.Loader)
     with pytest.raises(dataline.WrongStateError):

@@ -132,7 +132,7 @@ def test_samples_whose_own_items_lie_apart_say_what_to_do() -> None:
         (batch,) = dataline.Loader(dataline.from_reader(wrong), batch_size=5)
         np.testing.assert_array_equal(batch["data"], wrong)
     ragged = dataline.Ragged(np.broadcast_to(np.int32(1), (6,)), [0, 2, 6])
-    with pytest.raises(dataline.CallError, match=r"packed data; numpy\.ascontiguousarray"):
+    with pytest.raises(dataline.CallError, match=r"packed data; use numpy\.ascontiguousarray"):
         dataline.from_arrays({"x": ragged})
 
 
@@ -211,7 +211,7 @@ GOOD: dict[str, Any] = {"shape": (2,), "typestr": "<i4", "data": bytes(8)}
         ({"shape": (2**40, 2**40)}, ValueError, r"2\^63"),
         ({"typestr": None}, ValueError, "expected a typestr"),
         ({"typestr": "int"}, ValueError, "expected a typestr"),
-        ({"typestr": ">i4"}, TypeError, r"byte order; x.astype\(x.dtype.newbyteorder"),
+        ({"typestr": ">i4"}, TypeError, r"byte order; use x.astype\(x.dtype.newbyteorder"),
         ({"typestr": "<i3"}, TypeError, "expected numbers"),
         ({"typestr": "|O8"}, TypeError, "expected numbers"),
         ({"typestr": "<M8"}, TypeError, "expected numbers"),
@@ -225,13 +225,13 @@ GOOD: dict[str, Any] = {"shape": (2,), "typestr": "<i4", "data": bytes(8)}
         ({"strides": (2**70,)}, ValueError, r"2\^63"),
         ({"offset": 4}, ValueError, "bytes 4 to 12 of a buffer of 8 bytes"),
         ({"offset": -4}, ValueError, "offset -4"),
-        ({"offset": 4, "data": (NUMBERS.ctypes.data, False)}, ValueError, "offset 4 beside an address"),
+        ({"offset": 4, "data": (NUMBERS.ctypes.data, False)}, ValueError, "offset 4 with an address"),
         ({"data": (0, False)}, ValueError, "no memory at address 0"),
         ({"data": (-8, False)}, ValueError, "no memory at address"),
         ({"data": ("0x1000", False)}, ValueError, "expected data as"),
         ({"data": (1, 2, 3)}, ValueError, "expected data as"),
         ({"data": 4096}, ValueError, "data of type int"),
-        ({"data": None}, ValueError, "no buffer of its own"),
+        ({"data": None}, ValueError, "no data, and no buffer"),
         ({"mask": np.ones(2, bool)}, TypeError, "mask"),
         ({"version": 4}, ValueError, "version 3"),
         ({"version": "3"}, ValueError, "version 3"),

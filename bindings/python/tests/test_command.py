@@ -16,7 +16,9 @@ import pytest
 import dataline
 import dataline.__main__
 
-pytestmark = pytest.mark.skipif(not dataline.__main__.PROGRAM.exists(), reason="this build is without the shell")
+pytestmark = pytest.mark.skipif(
+    not dataline.__main__.PROGRAM.exists(), reason="this build is does not include the shell"
+)
 COMMAND = [sys.executable, "-m", "dataline"]
 
 
@@ -83,7 +85,7 @@ def test_a_build_without_the_program_says_so(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(dataline.__main__, "PROGRAM", tmp_path / "dataline")
     before = [(one, signal.getsignal(one)) for one in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)]
     try:
-        with pytest.raises(SystemExit, match="without the shell"):
+        with pytest.raises(SystemExit, match="does not include the shell"):
             dataline.__main__.main()
     finally:
         for one, handler in before:

@@ -68,13 +68,13 @@ def test_what_is_no_dataset_says_what_makes_one_of_it() -> None:
             return index
 
     refused: list[tuple[Any, str]] = [
-        (np.arange(3), r"got ndarray; dataline.from_arrays\(\{"),
-        (memoryview(b"abc"), r"got memoryview; dataline.from_arrays\(\{"),
-        (array.array("d"), r"got array; dataline.from_arrays\(\{"),
-        ({"x": np.arange(3)}, r"got dict; dataline.from_arrays\("),
-        (Samples(), r"got Samples; dataline.from_reader\("),
-        ([1, 2], r"got list; dataline.from_reader\("),
-        (b"x.npy", r"got bytes; os.fsdecode"),
+        (np.arange(3), r"got ndarray; use dataline.from_arrays\(\{"),
+        (memoryview(b"abc"), r"got memoryview; use dataline.from_arrays\(\{"),
+        (array.array("d"), r"got array; use dataline.from_arrays\(\{"),
+        ({"x": np.arange(3)}, r"got dict; use dataline.from_arrays\("),
+        (Samples(), r"got Samples; use dataline.from_reader\("),
+        ([1, 2], r"got list; use dataline.from_reader\("),
+        (b"x.npy", r"got bytes; convert it with os.fsdecode"),
         (None, "got NoneType$"),
         (5, "got int$"),
     ]

@@ -219,7 +219,7 @@ def test_what_callbacks_give_is_checked() -> None:
     for uri, text in (
         ("none:x", "expected a Dataset"),
         ("npy:none://x", "AttributeError"),
-        ("npy:short://x", r"read\(0, \d+\) gave \d+ bytes"),
+        ("npy:short://x", r"read\(0, \d+\) returned \d+ bytes"),
     ):
         with pytest.raises(dataline.Error, match=text):
             dataline.open(uri, extensions=extensions)
@@ -304,7 +304,7 @@ def test_a_request_cannot_be_used_after_its_call_or_on_another_thread() -> None:
     dataline.open("leaky:x", extensions=extensions)
     assert len(refused) == 1
     for use in (seen[0].file, lambda: seen[0].open("leaky:y"), lambda: seen[0].cancelled):
-        with pytest.raises(dataline.WrongStateError, match="within its call"):
+        with pytest.raises(dataline.WrongStateError, match="after its call"):
             use()
 
 

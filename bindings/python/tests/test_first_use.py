@@ -38,9 +38,9 @@ def arrays() -> dataline.Dataset:
     ("value", "words"),
     [
         (lambda row: row, ["Python code", '"decode, resize(256)"', "__getitem__", "Extensions.add_operator"]),
-        (Resize(), ["Python code", "resize(...) is the same here", "Extensions.add_operator"]),
-        (Compose(Resize(), print), ["Python code", "resize(...) is the same here"]),
-        ([Resize()], ["Python code", "resize(...) is the same here"]),
+        (Resize(), ["Python code", "use resize(...) instead", "Extensions.add_operator"]),
+        (Compose(Resize(), print), ["Python code", "use resize(...) instead"]),
+        ([Resize()], ["Python code", "use resize(...) instead"]),
         (["flatten", "cast(f32)"], ['write one text, "flatten, cast(f32)"']),
         (3, ["expected text, got 3"]),
     ],
@@ -108,7 +108,7 @@ def test_what_is_a_dict_by_name_says_so() -> None:
 
 
 def test_a_reader_of_nothing_says_that_it_is_empty() -> None:
-    with pytest.raises(ValueError, match=r"the source is empty.*give them, as in fields="):
+    with pytest.raises(ValueError, match=r"the source is empty.*pass them, as in fields="):
         dataline.from_reader([])
 
 

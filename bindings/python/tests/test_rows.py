@@ -54,7 +54,9 @@ def test_whole_numbers_are_indices(way: Any) -> None:
     [[True, False], [True, False, True, False], [0, True], np.array([True, False]), [np.bool_(True), np.bool_(False)]],
 )
 def test_a_mask_is_refused_and_never_counted(way: Any, mask: Any) -> None:
-    with pytest.raises(ValueError, match=r"expected whole numbers, got booleans; numpy\.flatnonzero\(mask\)"):
+    with pytest.raises(
+        ValueError, match=r"expected whole numbers, got booleans; for a mask, pass numpy\.flatnonzero\(mask\)"
+    ):
         way(mask)
 
 
@@ -67,14 +69,14 @@ def test_the_indices_of_a_mask_are_those_of_numpy() -> None:
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ([1.0, 2.0], r"got 1\.0 \(float\) at place 0"),
+        ([1.0, 2.0], r"got 1\.0 \(float\) at index 0"),
         (np.array([1.0, 2.0]), "got f64"),
-        ([1, None], r"got None \(NoneType\) at place 1"),
-        ([1, "1"], "at place 1"),
+        ([1, None], r"got None \(NoneType\) at index 1"),
+        ([1, "1"], "at index 1"),
         ([1, 2**63], "got 9223372036854775808"),
         (np.array([1, 2**63], np.uint64), "got 9223372036854775808"),
         ([decimal.Decimal(1)], "got Decimal"),
-        ([[1, 2]], "at place 0"),
+        ([[1, 2]], "at index 0"),
         ("12", "got (str|text)"),
         ({1, 2}, "got set"),
         ({1: 2}, "got dict"),
@@ -99,9 +101,9 @@ def test_what_is_no_row_of_indices_is_refused(way: Any, wrong: Any, text: str) -
         (np.array([True, False, True, True]), "got booleans"),
         (masked([1.0] * 4, mask=[1, 0, 0, 0]), "masked"),
         ([1, 2, 3, math.nan], r"\[3\]: expected a finite number"),
-        ([1, 2, 3, 1j], "at place 3"),
-        (["1"] * 4, "at place 0"),
-        ([10**400] * 4, "at place 0"),
+        ([1, 2, 3, 1j], "at index 3"),
+        (["1"] * 4, "at index 0"),
+        ([10**400] * 4, "at index 0"),
     ],
 )
 def test_weights_are_numbers(weights: Any, text: str) -> None:
@@ -113,8 +115,8 @@ def test_weights_are_numbers(weights: Any, text: str) -> None:
     ("lengths", "text"),
     [
         ([True] * 4, "got booleans"),
-        ([1.5] * 4, "at place 0"),
-        ([1, 2, 3, math.nan], "at place 3"),
+        ([1.5] * 4, "at index 0"),
+        ([1, 2, 3, math.nan], "at index 3"),
         (masked([1, 2, 3, 4], mask=[1, 0, 0, 0]), "masked"),
     ],
 )

@@ -29,7 +29,7 @@ def test_an_index_gives_one_sample_without_the_batchs_dim() -> None:
 
 @pytest.mark.parametrize("index", [6, -7])
 def test_an_index_out_of_range_is_an_index_error(index: int) -> None:
-    with pytest.raises(IndexError, match=f"sample {index} of 6"):
+    with pytest.raises(IndexError, match=f"sample {index}: the dataset has 6"):
         pairs()[index]
 
 

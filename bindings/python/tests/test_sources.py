@@ -236,7 +236,7 @@ def test_parts_of_different_shapes_become_alike_by_transforms_of_their_own() -> 
     assert rows(mix, "hflip(1)").tolist() == np.concatenate(alone).tolist()
     with pytest.raises(dataline.Error, match=r"part two: .*shrink"):
         dataline.mix(parts, repeats=repeats, transforms={"two": "shrink(2)"})
-    with pytest.raises(ValueError, match="no part is called 'four'"):
+    with pytest.raises(ValueError, match="no part 'four'"):
         dataline.mix(parts, repeats=repeats, transforms={"four": "hflip"})
     with pytest.raises(ValueError, match="null byte"):
         dataline.mix(parts, repeats=repeats, transforms={"three": "resize([2, 2])\0"})
@@ -264,7 +264,7 @@ def test_what_cannot_be_mixed_is_an_error() -> None:
     parts = {"a": numbers(2), "b": numbers(3)}
     with pytest.raises(TypeError, match="weights or repeats"):
         dataline.mix(parts)
-    with pytest.raises(ValueError, match="no part is called 'c'"):
+    with pytest.raises(ValueError, match="no part 'c'"):
         dataline.mix(parts, weights={"a": 1, "b": 1, "c": 1})
     with pytest.raises(ValueError, match="part 'b' has no weight"):
         dataline.mix(parts, weights={"a": 1})

@@ -192,7 +192,7 @@ def test_fields_gives_a_list_in_that_order() -> None:
         ({"batch_sampler": [[1]], "rank": 1, "world_size": 2}, "rank, world_size: the batch_sampler decides"),
         (
             {"collate_fn": list, "transform": "cast(f32)"},
-            "collate_fn: its batches are made by Python code, and transform",
+            "collate_fn: Python code makes its batches, but transform",
         ),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_seed_is_drawn_for_an_order_that_is_random_alone() -> None:
         ({"num_workers": True}, "num_workers: expected a whole number"),
         ({"num_workers": 1.5}, "num_workers: expected a whole number"),
         ({"num_workers": -2}, "num_workers: expected a whole number"),
-        ({"prefetch_factor": 2}, "num_workers is None: give num_workers, or prefetch_depth"),
+        ({"prefetch_factor": 2}, "num_workers is None: set num_workers, or prefetch_depth"),
         ({"prefetch_factor": 2, "num_workers": 0}, "num_workers is 0"),
         ({"prefetch_factor": True, "num_workers": 1}, "prefetch_factor: expected a whole number"),
         ({"prefetch_factor": "2", "num_workers": 1}, "prefetch_factor: expected a whole number"),
@@ -150,14 +150,14 @@ def test_a_seed_is_drawn_for_an_order_that_is_random_alone() -> None:
         ({"timeout": float("nan")}, "timeout: expected seconds"),
         ({"generator": 5}, "generator: expected a torch.Generator"),
         ({"worker_init_fn": 5}, "worker_init_fn: expected a function"),
-        ({"worker_init_fn": print}, "worker_init_fn: there are no worker processes, for the library's threads"),
+        ({"worker_init_fn": print}, "worker_init_fn: there are no worker processes, because the library's threads"),
         (
             {"multiprocessing_context": "spawn", "num_workers": 2},
             "multiprocessing_context: there are no worker processes",
         ),
         ({"in_order": "false"}, "in_order: expected True or False"),
         ({"collate_fn": 5}, "collate_fn: expected a function"),
-        ({"collate_fn": list, "timeout": 5}, "timeout: there are no worker processes, for this process"),
+        ({"collate_fn": list, "timeout": 5}, "timeout: there are no worker processes, because this process"),
         ({"collate_fn": list, "persistent_workers": True}, "persistent_workers: there are no worker processes"),
         (
             {"collate_fn": list, "multiprocessing_context": "fork"},
@@ -169,11 +169,11 @@ def test_a_seed_is_drawn_for_an_order_that_is_random_alone() -> None:
         ({"sampler": 5}, "sampler: expected an iterable"),
         ({"sampler": [True, False]}, "booleans"),
         ({"sampler": torch.tensor([True] * COUNT)}, "booleans"),
-        ({"sampler": [1.5]}, "at place 0"),
+        ({"sampler": [1.5]}, "at index 0"),
         ({"sampler": [3, 1], "shuffle": "full"}, "mutually exclusive"),
-        ({"sampler": SequentialSampler(range(5))}, "draws from 5 samples, and the dataset has 12"),
-        ({"sampler": RandomSampler(range(5))}, "draws from 5 samples, and the dataset has 12"),
-        ({"sampler": DistributedSampler(range(5), 2, 0)}, "draws from 5 samples, and the dataset has 12"),
+        ({"sampler": SequentialSampler(range(5))}, "draws from 5 samples, but the dataset has 12"),
+        ({"sampler": RandomSampler(range(5))}, "draws from 5 samples, but the dataset has 12"),
+        ({"sampler": DistributedSampler(range(5), 2, 0)}, "draws from 5 samples, but the dataset has 12"),
     ],
 )
 def test_an_argument_that_cannot_have_its_effect_is_an_error(arguments: dict[str, Any], text: str) -> None:
@@ -250,7 +250,7 @@ def test_sizes_of_options_are_attributes() -> None:
 def test_a_sampler_that_gives_another_order_is_not_read_once_in_silence() -> None:
     loader: Any = DataLoader(numbers(), batch_size=COUNT, sampler=Orders())
     assert len(list(loader)) == 1
-    with pytest.raises(TypeError, match=r"Orders gives other indices each epoch.*batch_sampler=.*BatchSampler"):
+    with pytest.raises(TypeError, match=r"Orders returns other indices each epoch.*batch_sampler=.*BatchSampler"):
         iter(loader)
     advised: Any = DataLoader(numbers(), batch_sampler=BatchSampler(Orders(), COUNT, False))
     theirs = PyTorch(numbers(), batch_sampler=BatchSampler(Orders(), COUNT, False))
@@ -321,7 +321,7 @@ def test_the_dataset_of_a_uri_is_the_one_that_was_opened(tmp_path: Path) -> None
 def test_a_dataset_without_names_has_no_classes_by_name() -> None:
     dataset: Any = numbers_of_the_library()
     assert dataset.classes == ()
-    with pytest.raises(AttributeError, match="names no classes"):
+    with pytest.raises(AttributeError, match="has no class names"):
         dataset.class_to_idx  # noqa: B018
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         dataset.nonsense  # noqa: B018

@@ -41,7 +41,7 @@ def test_cuda_without_cuda_says_so(device: Any, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(RuntimeError, match=r"built without CUDA; device='cpu' works"):
         DataLoader(images(), device=device)
     monkeypatch.setattr(torch.version, "cuda", "13.0")
-    with pytest.raises(RuntimeError, match="finds no CUDA device"):
+    with pytest.raises(RuntimeError, match="found no CUDA device"):
         DataLoader(images(), device=device)
 
 
@@ -65,7 +65,7 @@ def test_cuda_is_the_current_device_or_the_one_of_the_local_rank(
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
     monkeypatch.setenv("LOCAL_RANK", "0")
     assert chosen("cuda") == torch.device("cuda", 1), "set_device goes before"
-    with pytest.raises(RuntimeError, match="sees 2 CUDA devices"):
+    with pytest.raises(RuntimeError, match="found 2 CUDA devices"):
         chosen("cuda:2")
 
 

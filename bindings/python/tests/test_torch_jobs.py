@@ -202,7 +202,7 @@ def test_processes_that_were_started_without_a_launcher_are_those_of_the_group(m
     monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 3)
     monkeypatch.setattr(torch.distributed, "get_rank", lambda: 2)
     assert order(make(seed=1)) == order(make(seed=1, rank=2, world_size=3))
-    with pytest.raises(ValueError, match=r"world_size=2, and torch\.distributed says 3"):
+    with pytest.raises(ValueError, match=r"world_size=2, but torch\.distributed reports 3"):
         make(world_size=2)
 
 

@@ -224,11 +224,11 @@ def test_an_iterable_dataset_decides_itself_what_comes() -> None:
     assert sorted(tuple(batch.tolist()) for batch in loader) == [(0, 2, 4, 6), (1, 3, 5, 7)]
     single: Any = DataLoader(Stream(), None)
     assert list(single) == list(range(10))
-    with pytest.raises(TypeError, match="no place to go back to"):
+    with pytest.raises(TypeError, match="no position to resume from"):
         loader.state_dict()
     with pytest.raises(ValueError, match="shuffle: an IterableDataset decides"):
         DataLoader(Stream(), 4, True)
-    with pytest.raises(TypeError, match="transform is for the library's"):
+    with pytest.raises(TypeError, match="transform needs the library"):
         DataLoader(Stream(), 4, transform="cast(f32)")
 
 
@@ -287,7 +287,7 @@ def test_a_distributed_sampler_becomes_rank_and_world_size() -> None:
         state = loader.state_dict()
         loader.load_state_dict(state)
         assert same(list(loader), list(other))
-    with pytest.raises(ValueError, match="rank=1, and the DistributedSampler has 0"):
+    with pytest.raises(ValueError, match="rank=1, but the DistributedSampler has 0"):
         DataLoader(pairs, 4, sampler=samplers[0], rank=1)
 
 

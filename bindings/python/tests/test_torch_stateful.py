@@ -397,7 +397,7 @@ def test_what_could_not_be_gone_back_to_is_refused_by_name() -> None:
     state = make("tensors", 0).state_dict()
     loader: Any = DataLoader(Stream(), 4)
     for use in (loader.state_dict, lambda: loader.load_state_dict(state)):
-        with pytest.raises(TypeError, match="no place to go back to"):
+        with pytest.raises(TypeError, match="no position to resume from"):
             use()
     with pytest.raises(dataline.StateError, match="samples is '23' in the state, '5' here"):
         DataLoader(TensorDataset(torch.arange(5)), 4, True).load_state_dict(state)

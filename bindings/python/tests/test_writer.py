@@ -178,7 +178,7 @@ def test_targets_that_are_none_are_refused(tmp_path: Path) -> None:
     assert caught.value.column == 1
     with pytest.raises(dataline.UnsupportedError, match="cast\\(f32\\) delivers them, arrow holds it as it is"):
         dataline.Writer(f"tfrecord:{tmp_path}/set", fields)
-    with pytest.raises(ValueError, match="first dim is the samples"):
+    with pytest.raises(ValueError, match="first dim is the sample count"):
         dataline.Writer(f"arrow:{tmp_path}/set", {"x": np.float64(1)})
     with pytest.raises(ValueError, match="axes: no field"):
         dataline.Writer(f"arrow:{tmp_path}/set", fields, axes={"image": "HWC"})

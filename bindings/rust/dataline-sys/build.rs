@@ -1,13 +1,13 @@
-//! Finds libdataline, or builds it, and tells cargo how to link it. In this order:
+//! Finds libdataline, or builds it, and configures cargo to link it. In this order:
 //!
 //! 1. With the feature `vendored`: built from its sources (`sources.rs`), static.
-//! 2. `DATALINE_LIB_DIR`: a folder that holds `libdataline.so` or `libdataline.a` (a build folder's `lib`, or an
-//!    installed one). `DATALINE_INCLUDE_DIR` names the header's folder where it is not found beside.
-//! 3. `pkg-config dataline`, of the same version up to the patch; skipped when `DATALINE_NO_PKG_CONFIG` is set.
-//! 4. The system's library folders; skipped likewise.
+//! 2. `DATALINE_LIB_DIR`: a folder that contains `libdataline.so` or `libdataline.a` (a build folder's `lib`, or an
+//!    installed one). `DATALINE_INCLUDE_DIR` is the header's folder, if it is not next to the library.
+//! 3. `pkg-config dataline`, of the same version up to the patch; skipped if `DATALINE_NO_PKG_CONFIG` is set.
+//! 4. The system's library folders; also skipped then.
 //! 5. Built from its sources, static.
 //!
-//! `DATALINE_STATIC=1` or the feature `static` asks for the archive in 2 to 4, `DATALINE_STATIC=0` for the shared
+//! `DATALINE_STATIC=1` or the feature `static` selects the static library in 2 to 4, `DATALINE_STATIC=0` the shared
 //! library. On docs.rs nothing is built or linked.
 //!
 //! SPDX-License-Identifier: Apache-2.0
@@ -65,8 +65,8 @@ fn find() -> Result<Found, String> {
     }
     let root = sources::root().map_err(|reason| {
         format!(
-            "libdataline was not found: set DATALINE_LIB_DIR to the folder that holds libdataline.so or libdataline.a, \
-             or install it so that pkg-config knows it{tried}; {reason}"
+            "libdataline was not found: set DATALINE_LIB_DIR to the folder of libdataline.so or libdataline.a, \
+             or install it so that pkg-config finds it{tried}; {reason}"
         )
     })?;
     sources::build(&root)

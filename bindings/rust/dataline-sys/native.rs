@@ -1,4 +1,4 @@
-//! Where an installed libdataline is, and what has to be linked with it.
+//! Finds an installed libdataline, and the libraries that must be linked with it.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use std::env;
@@ -15,7 +15,7 @@ pub enum Kind {
 pub struct Found {
     pub kind: Kind,
     pub folders: Vec<PathBuf>,
-    /// Other libraries by name: what a static one needs.
+    /// Names of other libraries that a static library needs.
     pub others: Vec<String>,
     pub include: Option<PathBuf>,
 }
@@ -29,8 +29,10 @@ pub fn in_folder(folder: &Path, wanted: Option<Kind>) -> Result<Found, String> {
         Some(Kind::Static) if archive => Kind::Static,
         Some(Kind::Shared) | None if shared => Kind::Shared,
         None if archive => Kind::Static,
-        Some(Kind::Static) => return Err(format!("{}: expected libdataline.a there", folder.display())),
-        _ => return Err(format!("{}: expected {SHARED} or libdataline.a there", folder.display())),
+        Some(Kind::Static) => {
+            return Err(format!("{}: expected libdataline.a in this folder", folder.display()))
+        }
+        _ => return Err(format!("{}: expected {SHARED} or libdataline.a in this folder", folder.display())),
     };
     println!("cargo:rerun-if-changed={}", folder.join(SHARED).display());
     println!("cargo:rerun-if-changed={}", folder.join("libdataline.a").display());
@@ -38,9 +40,9 @@ pub fn in_folder(folder: &Path, wanted: Option<Kind>) -> Result<Found, String> {
     Ok(Found { kind, folders: vec![folder.to_owned()], others, include: include_near(folder) })
 }
 
-/// A folder of links to the shared library, below cargo's own. `cargo run` and `cargo test` let the dynamic linker search such
-/// folders, and no others: so these programs start without `LD_LIBRARY_PATH`, wherever the library is. A build script cannot
-/// set the rpath of programs that depend on its crate.
+/// A folder of links to the shared library, inside cargo's own folder. `cargo run` and `cargo test` make the
+/// dynamic linker search only such folders, so these programs start without `LD_LIBRARY_PATH`, wherever the
+/// library is. A build script cannot set the rpath of programs that depend on its crate.
 pub fn for_cargo_run(found: &Found) -> Option<PathBuf> {
     let links = PathBuf::from(env::var_os("OUT_DIR")?).join("library");
     let folder = found.folders.iter().find(|folder| folder.join(SHARED).is_file())?;
@@ -55,7 +57,7 @@ pub fn for_cargo_run(found: &Found) -> Option<PathBuf> {
     Some(links)
 }
 
-/// `libdataline.so`, `libdataline.so.2` and the like; not its plug-ins.
+/// Whether it is `libdataline.so`, `libdataline.so.2` or similar, and not a plug-in.
 fn is_shared(name: &str) -> bool {
     name.starts_with("libdataline.so") || (name.starts_with("libdataline.") && name.ends_with(".dylib"))
 }
@@ -70,10 +72,11 @@ fn link(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::copy(from, to).map(drop)
 }
 
-/// In the system's folders, for machines without pkg-config; only where the header beside it is of this version.
+/// Searches the system's folders, for machines without pkg-config. The header beside the library must have
+/// this version.
 pub fn in_system(wanted: Option<Kind>) -> Option<Found> {
     if env::var_os("HOST") != env::var_os("TARGET") {
-        return None; // those are the host's
+        return None; // those folders belong to the host
     }
     let multiarch = format!("/usr/lib/{}-linux-gnu", env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default());
     let folders = ["/usr/local/lib", &multiarch, "/usr/lib64", "/usr/lib"];
@@ -90,7 +93,7 @@ pub fn in_system(wanted: Option<Kind>) -> Option<Found> {
     })
 }
 
-/// The folder of `dataline.h`: as told, beside an installed library, or in the checkout above a build folder.
+/// The folder of `dataline.h`: as set, beside an installed library, or in the checkout above a build folder.
 fn include_near(folder: &Path) -> Option<PathBuf> {
     let told = env::var_os("DATALINE_INCLUDE_DIR").map(PathBuf::from);
     let installed = folder.ancestors().skip(1).take(2).map(|at| at.join("include"));

@@ -1,6 +1,7 @@
-//! libdataline built from its sources, with CMake, as an archive: those packed with this crate (`vendor`, which
-//! `bindings/rust/package.sh` fills), else the checkout that this crate is in. CMake is called directly: the crates that wrap
-//! it build its target `install`, which is both libraries, and would be the only dependency.
+//! Builds libdataline from its sources, with CMake, as a static library. The sources are those packed with
+//! this crate (`vendor`, which `bindings/rust/package.sh` fills), or else the checkout that contains this
+//! crate. CMake is called directly: crates that wrap it build the target `install`, which is both libraries,
+//! and would be the only dependency.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::native::{self, Found, Kind};
@@ -15,12 +16,14 @@ pub fn root() -> Result<PathBuf, String> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("CARGO_MANIFEST_DIR is not set")?);
     let places = [Some(here.join("vendor")), here.ancestors().nth(3).map(Path::to_owned)];
     let mut there = places.into_iter().flatten().filter(|root| root.join("capi/dataline.h").is_file());
-    there.next().ok_or_else(|| "the library's sources are neither in this crate nor around it".to_owned())
+    there.next().ok_or_else(|| {
+        "the library's sources are neither in this crate nor in a checkout around it".to_owned()
+    })
 }
 
-/// Builds the archive, and nothing else. CMake's own variables (CMAKE_CXX_COMPILER_LAUNCHER, CMAKE_GENERATOR, CXX) hold as
-/// always; CMAKE_ARGS are further arguments, apart by spaces. Ninja where it is installed: CMake itself would take make,
-/// which need not be there.
+/// Builds only the static library. CMake's own variables (CMAKE_CXX_COMPILER_LAUNCHER, CMAKE_GENERATOR, CXX)
+/// apply as usual. CMAKE_ARGS contains further arguments, separated by spaces. Uses Ninja if it is installed:
+/// CMake's default is make, which may be missing.
 pub fn build(root: &Path) -> Result<Found, String> {
     for part in ["core", "capi", "CMakeLists.txt"] {
         println!("cargo:rerun-if-changed={}", root.join(part).display());
@@ -44,9 +47,9 @@ pub fn build(root: &Path) -> Result<Found, String> {
     }
     configure.args(env::var("CMAKE_ARGS").unwrap_or_default().split_whitespace());
     if !runs("cmake") {
-        return Err("the library is built from its sources, for none is installed, and that needs cmake and a C++20 \
-                    compiler (Debian, Ubuntu: apt-get install cmake g++ ninja-build), or DATALINE_LIB_DIR names the \
-                    folder of a built one"
+        return Err("libdataline is not installed. To build it from its sources, install cmake and a C++20 compiler \
+                    (Debian, Ubuntu: apt-get install cmake g++ ninja-build). Or set DATALINE_LIB_DIR to the folder \
+                    of a built library"
             .to_owned());
     }
     run(&mut configure)?;
@@ -60,8 +63,8 @@ fn runs(program: &str) -> bool {
     Command::new(program).arg("--version").output().map_or(false, |output| output.status.success())
 }
 
-/// What the command prints is passed on line by line, which `cargo build -vv` shows as it comes. What the library is built
-/// without is a warning.
+/// Prints the command's output line by line, which `cargo build -vv` shows immediately. Missing optional
+/// parts of the library become a warning.
 fn run(command: &mut Command) -> Result<(), String> {
     println!("dataline-sys: {command:?}");
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| format!("cmake: {error}"))?;

@@ -56,7 +56,7 @@ fn what_goes_wrong_is_one_line_and_status_1() {
         (&[&uri], "usage: chain"),
         (&[&uri, "-", "-", "many", "data"], "\"many\""),
         (&[&uri, &nowhere, "-", "1", "data"], "nowhere.state"),
-        (&[&uri, "-", "-", "1", "image"], "no field 'image'; there are data"),
+        (&[&uri, "-", "-", "1", "image"], "no field 'image'; the fields are data"),
         (&["raw:nowhere.raw?dtype=u8", "-", "-", "1", "data"], "nowhere.raw"),
     ];
     for (arguments, says) in cases {

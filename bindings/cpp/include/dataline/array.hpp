@@ -1,4 +1,4 @@
-// Array: a field in the host's memory, for Dataset::copy_arrays and borrow_arrays, and Writer::append.
+// Array: a field in host memory, for Dataset::copy_arrays and borrow_arrays, and Writer::append.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,14 +16,14 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Describes memory without owning it: the memory must live until it is copied, written or released. The dtype is that of the
-// elements (dtype_of). shape[0] is the samples, C order.
+// Describes memory without owning it. The memory must live until it has been copied, written or released. The dtype
+// follows from the element type (dtype_of). shape[0] is the sample count; C order.
 //   std::vector<uint8_t> pixels(n * 28 * 28);
 //   std::vector<int64_t> labels(n);
 //   Dataset::copy_arrays({Array("image", pixels, {n, 28, 28}).axes("HW"), Array("label", labels)});
 class Array {
  public:
-  // Dense, from anything with data() and size(). Without a shape: one element per sample.
+  // Dense, from anything with data() and size(). Without a shape, each element is one sample.
   template <typename Items, typename T = std::remove_cv_t<
                                 std::remove_pointer_t<decltype(std::declval<const Items&>().data())>>>
   Array(std::string name, const Items& items, std::vector<int64_t> shape = {})
@@ -31,16 +31,16 @@ class Array {
     room_bytes_ = static_cast<int64_t>(items.size() * sizeof(T));
     if (shape_.empty()) shape_ = {static_cast<int64_t>(items.size())};
   }
-  // Dense, from a plain address; shape determines the size.
+  // Dense, from a plain address. The shape determines the size.
   template <typename T, typename = std::enable_if_t<DtypeOf<T>::value != 0>>
   Array(std::string name, const T* data, std::vector<int64_t> shape)
       : Array(std::move(name), dtype_of<T>(), data, std::move(shape)) {}
-  // The same with a DL_DTYPE_* known at run time.
+  // The same with a DL_DTYPE_* that is known only at run time.
   Array(std::string name, int32_t dtype, const void* data, std::vector<int64_t> shape)
       : name_(std::move(name)), dtype_(dtype), data_(data), shape_(std::move(shape)) {}
 
-  // Ragged: sample i is rows [offsets[i], offsets[i + 1]) of `items`; a row is one item, or item_shape of them.
-  // `offsets` (samples + 1 of them) is host memory too.
+  // Ragged: sample i is rows [offsets[i], offsets[i + 1]) of `items`. A row is one item, or an array of
+  // item_shape. `offsets` has samples + 1 elements in host memory.
   template <typename Items>
   static Array ragged(std::string name, const Items& items, Span<const int64_t> offsets,
                       const std::vector<int64_t>& item_shape = {}) {
@@ -54,12 +54,12 @@ class Array {
     return made;
   }
 
-  // Of one sample: "HWC".
+  // The axes of one sample: "HWC".
   Array& axes(std::string axes) {
     axes_ = std::move(axes);
     return *this;
   }
-  // From one sample to the next, where samples are not packed; 0: all are the same row.
+  // Distance from one sample to the next, if samples are not packed. 0: all samples are the same row.
   Array& row_stride_bytes(int64_t bytes) {
     row_stride_bytes_ = bytes;
     return *this;
@@ -82,8 +82,8 @@ class Array {
     return array;
   }
 
-  // Checks that the container is as large as the shape requires, which the library cannot see. Invalid shapes are left to
-  // the library.
+  // Checks that the container is as large as the shape requires; the library cannot see its size. The library
+  // reports invalid shapes.
   Result<void> fits() const {
     if (room_bytes_ < 0 || shape_.empty()) return {};
     int64_t row = dl_dtype_bytes(dtype_);
@@ -94,7 +94,7 @@ class Array {
     const int64_t samples = shape_[0];
     if (samples < 0) return {};
     const int64_t step = row_stride_bytes_.value_or(row);
-    // A negative step would leave a container, because data() is its first element.
+    // data() is the container's first element, so a negative step would leave the container.
     const bool room =
         samples == 0 || (row <= room_bytes_ && (samples == 1 || step == 0 ||
                                                 (step > 0 && samples - 1 <= (room_bytes_ - row) / step)));
@@ -120,7 +120,7 @@ class Array {
 
 namespace detail {
 
-// Borrows from the arrays. DL_ERR_MISMATCH: the container of one is not as large as its shape requires.
+// Borrows from the arrays. DL_ERR_MISMATCH: a container does not have the size that its shape requires.
 inline Result<std::vector<dl_array>> raw_of(const std::vector<Array>& arrays) {
   std::vector<dl_array> raw;
   for (const Array& array : arrays) {

@@ -17,7 +17,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Calls a DLPack tensor's own deleter; needs dlpack.h only where it is used.
+// Calls a DLPack tensor's own deleter. Only code that uses it needs dlpack.h.
 struct DlpackDeleter {
   template <typename Tensor>
   void operator()(Tensor* tensor) const noexcept {
@@ -27,8 +27,8 @@ struct DlpackDeleter {
 template <typename Tensor>
 using Dlpack = std::unique_ptr<Tensor, DlpackDeleter>;
 
-// A copy refers to the same bytes; the last one returns the slot. May outlive its loader and its dataset; held batches count
-// towards max_leases. Views, spans and indices borrow from it.
+// A copy refers to the same bytes. Releasing the last copy frees the slot. A batch may outlive its loader and its
+// dataset. Held batches count towards max_leases. Views, spans and indices borrow from the batch.
 class Batch {
  public:
   Batch() noexcept = default;
@@ -45,7 +45,7 @@ class Batch {
   }
 
   explicit operator bool() const noexcept { return batch_ != nullptr; }
-  // Drops this reference.
+  // Releases this reference.
   void reset() noexcept {
     if (batch_ != nullptr) dl_batch_release(std::exchange(batch_, nullptr));
   }
@@ -62,7 +62,7 @@ class Batch {
   Result<View> try_view(std::string_view field) const { return views().try_view(field); }
   Result<View> try_view(int32_t field) const { return views().try_view(field); }
 
-  // All of the following in one call. Zeros for an empty batch.
+  // All of the following in one call; zeros for an empty batch.
   dl_batch_info info() const noexcept {
     dl_batch_info info = {};
     info.struct_size = sizeof info;
@@ -74,37 +74,38 @@ class Batch {
   int64_t samples() const noexcept { return info().samples; }
   // Rows that are not pads.
   int64_t valid() const noexcept { return info().valid; }
-  // [samples]: the sample index of each row; for replaced samples, of the replacement.
+  // [samples]: the sample index of each row. For a replaced sample, the index of its replacement.
   Span<const int64_t> sample_indices() const noexcept {
     const dl_batch_info all = info();
     return detail::span_of(all.sample_indices, all.samples);
   }
-  // [samples]: which dataset of a mix; 0.
+  // [samples]: the part of a mix that each row comes from; 0 without a mix.
   Span<const int64_t> sample_sources() const noexcept {
     const dl_batch_info all = info();
     return detail::span_of(all.sample_sources, all.samples);
   }
 
-  // Batches in device memory are delivered while their copies are in flight. Work queued later in `stream` (a CUstream
-  // or cudaStream_t of that device; nullptr: CUDA's legacy stream) starts after the batch is complete; the host does
-  // not wait. Call it once for each stream that reads the batch, before its first use there; the stream must live until
-  // the batch is released. On the cpu device it does nothing. DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
+  // Batches in device memory are delivered while their copies are in flight. Work queued in `stream` after this
+  // call starts when the batch is complete; the host does not wait. `stream` is a CUstream or cudaStream_t of that
+  // device; nullptr is CUDA's legacy stream. Call it once for each stream that reads the batch, before the first
+  // use there. The stream must live until the batch is released. Does nothing on the cpu device.
+  // DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
   Result<void> try_wait(void* stream) const {
     return detail::result_of([&](dl_error* error) { return dl_batch_wait(batch_, stream, error); });
   }
   void wait(void* stream) const { try_wait(stream).value(); }
-  // Drops this reference: the memory is written again only after the work now in `stream` is done. The batch is empty
-  // afterwards, whatever the result. reset() and the destructor do the same for every stream that waited.
+  // Releases this reference. The memory is not reused before the work now queued in `stream` is done. The batch is
+  // empty afterwards, whatever the result. reset() and the destructor do the same for every stream that waited.
   Result<void> try_release_on(void* stream) {
     dl_batch* const given = std::exchange(batch_, nullptr);
     return detail::result_of([&](dl_error* error) { return dl_batch_release_on(given, stream, error); });
   }
   void release_on(void* stream) { try_release_on(stream).value(); }
 
-  // A field as a DLPack tensor on its device, which holds the batch until its deleter runs (any thread, also after the
-  // loader). Call wait() before reading it in a stream.
-  // Tensor: DLManagedTensorVersioned, or DLManagedTensor, for which read-only fields are refused
-  // (DL_ERR_UNSUPPORTED). The host includes dlpack.h. Ragged: the packed data.
+  // A field as a DLPack tensor on its device. The tensor holds the batch until its deleter runs (on any thread,
+  // also after the loader is destroyed). Call wait() before reading it in a stream. Tensor is
+  // DLManagedTensorVersioned, or DLManagedTensor, which rejects read-only fields (DL_ERR_UNSUPPORTED). The host
+  // includes dlpack.h. Ragged: the packed data.
   template <typename Tensor = DLManagedTensorVersioned>
   Result<Dlpack<Tensor>> try_dlpack(int32_t field) const {
     return detail::make<Dlpack<Tensor>, Tensor>([&](Tensor** out, dl_error* error) {
@@ -120,9 +121,9 @@ class Batch {
     return try_dlpack<Tensor>(field).value();
   }
 
-  // The rows that are not pads, for Arrow: fills the two structs of its C data interface, which the host defines (with Arrow's
-  // C++ library, arrow::ImportRecordBatch takes them). The array holds the batch until it is released. Nothing is copied but
-  // bool and fields whose rows do not lie one after another.
+  // Exports the rows that are not pads to Arrow: fills the two structs of its C data interface, which the host
+  // defines. With Arrow's C++ library, pass them to arrow::ImportRecordBatch. The array holds the batch until it
+  // is released. Only bool fields and fields whose rows are not contiguous are copied.
   Result<void> try_arrow(ArrowSchema* schema, ArrowArray* array) const {
     return detail::result_of([&](dl_error* error) { return dl_batch_arrow(batch_, schema, array, error); });
   }

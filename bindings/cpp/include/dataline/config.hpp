@@ -1,4 +1,4 @@
-// What depends on how the host compiles, and the inline namespace that keeps these variants apart at link time.
+// Settings that depend on how the host compiles, and the inline namespace that separates these variants at link time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,7 +24,7 @@
 #define DATALINE_CPP_STD_SPAN 0
 #endif
 
-// An inline function that throws in one object file and terminates in another must not have one name.
+// An inline function that throws in one object file and terminates in another must have two names.
 #if DATALINE_CPP_EXCEPTIONS && DATALINE_CPP_STD_SPAN
 #define DATALINE_CPP_ABI v0_throw_std_span
 #elif DATALINE_CPP_EXCEPTIONS
@@ -35,7 +35,7 @@
 #define DATALINE_CPP_ABI v0
 #endif
 
-// Errors are created out of line, so that the fast paths stay short.
+// Errors are created out of line to keep the fast paths short.
 #if defined(__GNUC__)
 #define DATALINE_CPP_COLD __attribute__((cold, noinline))
 #else

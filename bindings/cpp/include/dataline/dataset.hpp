@@ -37,9 +37,9 @@ class Part {
   dl_dataset* dataset_;
 };
 
-// A part of a mix: a Dataset, which must live during the call, its name in messages and statistics ("": its number), and
-// either its weight, relative to the others, or how often an epoch has each of its samples. `transform`: of its samples,
-// before the loader's; "": none.
+// A part of a mix. The Dataset must live during the call. `name` appears in messages and statistics; "" uses the
+// part's number. Set either the weight, relative to the other parts, or the number of times that an epoch repeats
+// each sample. `transform` applies to the part's samples before the loader's transform; "": none.
 struct MixPart {
   static MixPart weighted(std::string name, const Dataset& dataset, double weight,
                           std::string transform = "") {
@@ -56,7 +56,7 @@ struct MixPart {
   std::string transform;
 };
 
-// Weights, one a part, from a step of the job on.
+// Weights, one per part, that apply from a step of the job.
 struct MixStage {
   int64_t step = 0;
   std::vector<double> weights;
@@ -70,7 +70,8 @@ class Dataset {
   explicit operator bool() const noexcept { return dataset_ != nullptr; }
 
   // Opens `scheme:path[,path...][?key=value&...]` or a bare path. Reads headers only (except .gz and io=memory).
-  // Options of scope dataset apply. DL_ERR_BAD_URI (column), DL_ERR_NOT_FOUND, DL_ERR_CORRUPT, ...: dl_dataset_open lists them.
+  // Applies options of scope dataset. DL_ERR_BAD_URI (column), DL_ERR_NOT_FOUND, DL_ERR_CORRUPT, ...: see
+  // dl_dataset_open.
   explicit Dataset(const std::string& uri, const Options& options = {})
       : Dataset(try_open(uri, options).value()) {}
   static Result<Dataset> try_open(const std::string& uri, const Options& options = {}) {
@@ -79,9 +80,10 @@ class Dataset {
     });
   }
 
-  // A table in memory, by Arrow's C stream interface, or one array by its C data interface; the host defines the structs. They are
-  // taken, on an error too, and released when nothing needs them any more, from any thread. `keys`: "fields=a,b&nulls=fill(0)".
-  // DL_ERR_UNSUPPORTED (a type that is not read), DL_ERR_CORRUPT, DL_ERR_READER, ...: dl_dataset_from_arrow lists them.
+  // A table in memory: a stream of Arrow's C stream interface, or one array of its C data interface. The host
+  // defines the structs. The call takes ownership of them, also on an error. They are released, from any thread,
+  // when nothing needs them any longer. `keys`: "fields=a,b&nulls=fill(0)". DL_ERR_UNSUPPORTED (a type that is not
+  // supported), DL_ERR_CORRUPT, DL_ERR_READER, ...: see dl_dataset_from_arrow.
   static Result<Dataset> try_from_arrow(ArrowArrayStream* stream, const std::string& keys = "",
                                         const Options& options = {}) {
     return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
@@ -103,17 +105,17 @@ class Dataset {
     return try_from_arrow(schema, array, keys, options).value();
   }
 
-  // Fields of equal length in host memory, which is copied.
+  // Copies fields of equal length from host memory.
   static Result<Dataset> try_copy_arrays(const std::vector<Array>& arrays, const Options& options = {}) {
     return from_arrays(arrays, nullptr, nullptr, options);
   }
   static Dataset copy_arrays(const std::vector<Array>& arrays, const Options& options = {}) {
     return try_copy_arrays(arrays, options).value();
   }
-  // Borrowed: the memory must not change. `release` (a callable without arguments, moved here) is called once, from any
-  // thread, when this dataset and everything made from it (loaders, composed datasets) are gone; batches do not need the
-  // memory. It is not called when this call fails, and must not throw. keep(owner) makes a release that owns the memory;
-  // NoRelease{} is for memory that outlives everything.
+  // Borrows the memory, which must not change. `release` (a callable without arguments, moved here) is called
+  // once, from any thread, after this dataset and everything created from it (loaders, composed datasets) are
+  // destroyed. Batches do not need the memory. `release` is not called if this call fails, and must not throw.
+  // keep(owner) returns a release that owns the memory. NoRelease{} is for memory that outlives everything.
   template <typename Release>
   static Result<Dataset> try_borrow_arrays(const std::vector<Array>& arrays, Release&& release,
                                            const Options& options = {}) {
@@ -152,8 +154,8 @@ class Dataset {
         .value();
   }
 
-  // Fields side by side, equal lengths: zip({{"image", images}, {"label", labels}}). A name renames (one field) or
-  // prefixes ("name/field") those of its part; "" leaves them.
+  // Puts fields side by side; all parts have equal lengths: zip({{"image", images}, {"label", labels}}). A name
+  // renames the field of its part, or, if it has several, prefixes them ("name/field"). "" keeps the names.
   static Result<Dataset> try_zip(const std::vector<Part>& parts) {
     std::vector<const char*> names;
     for (const Part& part : parts) names.push_back(part.name().c_str());
@@ -162,16 +164,16 @@ class Dataset {
     });
   }
   static Dataset zip(const std::vector<Part>& parts) { return try_zip(parts).value(); }
-  // One after another, equal fields: concat({train, extra}).
+  // Concatenates parts with equal fields: concat({train, extra}).
   static Result<Dataset> try_concat(const std::vector<Part>& parts) {
     return compose(parts, [](dl_dataset* const* datasets, int32_t count, dl_dataset** out, dl_error* error) {
       return dl_dataset_concat(datasets, count, nullptr, out, error);
     });
   }
   static Dataset concat(const std::vector<Part>& parts) { return try_concat(parts).value(); }
-  // Draws from all parts in their shares, or each sample so many times: mix({MixPart::weighted("web", web, 0.7), ...}).
-  // samples_per_epoch: of weights; -1: as many as the parts have. Of the options, pack_length packs the documents that are
-  // drawn. dl_dataset_mix lists the errors.
+  // Draws from all parts by weight, or repeats each sample: mix({MixPart::weighted("web", web, 0.7), ...}).
+  // samples_per_epoch applies to weights; -1: the sample count of all parts together. The option pack_length packs
+  // the documents that are drawn. Errors: see dl_dataset_mix.
   static Result<Dataset> try_mix(const std::vector<MixPart>& parts,
                                  const std::vector<MixStage>& schedule = {}, int64_t samples_per_epoch = -1,
                                  const Options& options = {});
@@ -179,7 +181,7 @@ class Dataset {
                      int64_t samples_per_epoch = -1, const Options& options = {}) {
     return try_mix(parts, schedule, samples_per_epoch, options).value();
   }
-  // The samples `indices` of this dataset, in that order. Copied, or borrowed like arrays.
+  // The samples `indices` of this dataset, in that order. The indices are copied, or borrowed as arrays are.
   Result<Dataset> try_subset(Span<const int64_t> indices) const {
     return subset_of(indices, nullptr, nullptr);
   }
@@ -199,26 +201,26 @@ class Dataset {
     return try_borrow_subset(indices, std::forward<Release>(release)).value();
   }
 
-  // Samples; -1 when unknown.
+  // The sample count; -1 if unknown.
   int64_t size() const noexcept { return dl_dataset_count(dataset_.get()); }
-  // Of one sample, without a batch dim. Borrows from this dataset.
+  // The fields of one sample, without a batch dim. Borrows from this dataset.
   Views fields() const noexcept {
     int32_t count = 0;
     const dl_view* views = dl_dataset_fields(dataset_.get(), &count);
     return Views(views, count);
   }
-  // "idx", "zip", "arrays", ...; borrowed, like the next two.
+  // "idx", "zip", "arrays", ... Borrowed, like the next two.
   const char* format() const noexcept { return dl_dataset_format(dataset_.get()); }
-  // As given to open, or "".
+  // The URI passed to open, or "".
   const char* uri() const noexcept { return dl_dataset_uri(dataset_.get()); }
-  // Remarks for the user.
+  // Notes for the user: what was assumed, what is slow.
   std::vector<std::string> notes() const {
     std::vector<std::string> texts;
     const int32_t count = dl_dataset_note_count(dataset_.get());
     for (int32_t i = 0; i < count; ++i) texts.emplace_back(dl_dataset_note(dataset_.get(), i));
     return texts;
   }
-  // The parts of a mix, which borrow from this dataset; empty for other datasets.
+  // The parts of a mix; empty for other datasets. They borrow from this dataset.
   std::vector<dl_part> parts() const {
     std::vector<dl_part> parts(static_cast<size_t>(dl_dataset_part_count(dataset_.get())));
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -227,25 +229,26 @@ class Dataset {
     }
     return parts;
   }
-  // Class names, indexed by label; empty where the dataset has none.
+  // Class names, indexed by label; empty if the dataset has none.
   std::vector<std::string> classes() const {
     std::vector<std::string> names;
     const int64_t count = dl_dataset_class_count(dataset_.get());
     for (int64_t i = 0; i < count; ++i) names.emplace_back(dl_dataset_class_name(dataset_.get(), i));
     return names;
   }
-  // Which files of this machine the samples are read from, as text of lines "key: value". Two texts are equal while the structure
-  // (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or renamed. Compare it to decide whether
-  // to reuse something that was made of the dataset earlier. Looks at every file of a folder.
-  // DL_ERR_UNSUPPORTED: data in memory, and a reader or an object of a storage that states neither files nor a fingerprint.
+  // Describes the files on this machine that the samples are read from, as lines of "key: value". Two texts are
+  // equal if the structure (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or
+  // renamed. Compare them to decide whether earlier results computed from the dataset are still valid. Checks
+  // every file of a folder. DL_ERR_UNSUPPORTED: data in memory; a reader or a stored object with neither files nor
+  // a fingerprint.
   Result<std::string> try_identity() const {
     return detail::text_of([&](char* room, size_t* bytes, dl_error* error) {
       return dl_dataset_identity(dataset_.get(), room, bytes, error);
     });
   }
   std::string identity() const { return try_identity().value(); }
-  // The header of a sample's encoded image, without decoding it. Of the field `image`, or the only one with encoded
-  // bytes. DL_ERR_NO_SUCH_FIELD, DL_ERR_UNSUPPORTED, DL_ERR_CORRUPT, ...: dl_dataset_image_info lists them.
+  // The header of a sample's encoded image; does not decode it. Reads the field `image`, or the only field with
+  // encoded bytes. DL_ERR_NO_SUCH_FIELD, DL_ERR_UNSUPPORTED, DL_ERR_CORRUPT, ...: see dl_dataset_image_info.
   Result<dl_image_info> try_image_info(int64_t index) const { return header_of(nullptr, index); }
   dl_image_info image_info(int64_t index) const { return try_image_info(index).value(); }
   // The same for a field by its name.
@@ -255,8 +258,8 @@ class Dataset {
   dl_image_info image_info(int64_t index, const std::string& field) const {
     return try_image_info(index, field).value();
   }
-  // One sample through the transforms of `options`, as a batch of one; for viewers and tests, not for training.
-  // DL_ERR_OUT_OF_RANGE, and what loaders throw.
+  // Reads one sample through the transforms of `options`, as a batch of one. For viewers and tests, not for
+  // training. DL_ERR_OUT_OF_RANGE, and the errors of a loader.
   Result<Batch> try_read(int64_t index, const Options& options = {}) const {
     return detail::make<Batch, dl_batch>([&](dl_batch** out, dl_error* error) {
       return dl_dataset_read(dataset_.get(), index, options.raw(), out, error);
@@ -264,7 +267,7 @@ class Dataset {
   }
   Batch read(int64_t index, const Options& options = {}) const { return try_read(index, options).value(); }
   dl_dataset* get() const noexcept { return dataset_.get(); }
-  // Gives the handle away.
+  // Transfers the handle to the caller.
   dl_dataset* release() noexcept { return dataset_.release(); }
 
  private:
@@ -322,7 +325,7 @@ inline Result<Dataset> Dataset::try_mix(const std::vector<MixPart>& parts,
   std::vector<dl_mix_stage> stages(schedule.size());
   for (size_t i = 0; i < schedule.size(); ++i) {
     if (schedule[i].weights.size() != parts.size())
-      return Error(DL_ERR_INVALID_ARGUMENT, "a stage of a mix needs one weight a part");
+      return Error(DL_ERR_INVALID_ARGUMENT, "a stage of a mix needs one weight per part");
     stages[i].struct_size = sizeof stages[i];
     stages[i].step = schedule[i].step;
     stages[i].weights = schedule[i].weights.data();
@@ -344,7 +347,7 @@ inline Result<Dataset> Dataset::try_from_reader(std::unique_ptr<Reader> reader, 
   const std::vector<int64_t> file_ends = reader->file_ends();
   if (!file_ends.empty() && file_ends.size() != files.size())
     return Error(DL_ERR_INVALID_ARGUMENT, "reader: " + std::to_string(file_ends.size()) + " file_ends for " +
-                                              std::to_string(files.size()) + " files, expected one a file");
+                                              std::to_string(files.size()) + " files, expected one per file");
   std::vector<const char*> paths;
   for (const std::string& file : files) paths.push_back(file.c_str());
   state->reader = std::move(reader);

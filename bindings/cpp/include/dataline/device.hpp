@@ -15,7 +15,7 @@ struct Device {
   int32_t index = 0;             // of that type; 0 on the cpu
 
   bool is_cpu() const noexcept { return type == DL_DEVICE_CPU; }
-  // "cpu", "cuda:0": what the option `device` takes.
+  // "cpu", "cuda:0": a value of the option `device`.
   std::string name() const {
     if (is_cpu()) return "cpu";
     return (type == DL_DEVICE_CUDA ? "cuda" : "type " + std::to_string(type)) + ":" + std::to_string(index);

@@ -20,15 +20,15 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-// DtypeOf<T>::value is the DL_DTYPE_* of T, 0 for none. For your own types specialise it:
+// DtypeOf<T>::value is the DL_DTYPE_* of T, or 0 if T has none. Specialise it for your own types:
 //   template <> struct dataline::DtypeOf<Eigen::half> { static constexpr int32_t value = DL_DTYPE_F16; };
 template <typename T, typename = void>
 struct DtypeOf {
   static constexpr int32_t value = 0;
 };
 
-// Integers go by size and sign, so that long and long long both are i64 where they have 64 bits. Character
-// types have none.
+// Integers map by size and sign, so both long and long long are i64 where they have 64 bits. Character types have
+// no dtype.
 template <typename T>
 struct DtypeOf<
     T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, wchar_t> &&
@@ -72,11 +72,11 @@ struct DtypeOf<std::complex<double>> {
   static constexpr int32_t value = DL_DTYPE_C128;
 };
 
-// DL_DTYPE_F32 for dtype_of<float>; a type without a dtype does not compile.
+// dtype_of<float> is DL_DTYPE_F32. A type without a dtype does not compile.
 template <typename T>
 constexpr int32_t dtype_of() noexcept {
   constexpr int32_t kDtype = DtypeOf<std::remove_cv_t<T>>::value;
-  static_assert(kDtype != 0, "this type stands for no dtype: specialise dataline::DtypeOf");
+  static_assert(kDtype != 0, "this type has no dtype: specialise dataline::DtypeOf");
   return kDtype;
 }
 

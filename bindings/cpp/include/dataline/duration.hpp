@@ -1,4 +1,4 @@
-// Times of std::chrono as dataline.h takes them.
+// Converts times of std::chrono to those of dataline.h.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@ namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 namespace detail {
 
-// Negative times poll (for the library they mean no limit); times beyond int64_t are clamped.
+// Negative times poll (the library reads them as no limit). Times beyond int64_t are clamped.
 template <typename Rep, typename Period>
 int64_t nanoseconds(std::chrono::duration<Rep, Period> time) {
   if (time <= std::chrono::duration<Rep, Period>::zero()) return 0;

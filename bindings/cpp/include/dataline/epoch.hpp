@@ -18,7 +18,7 @@ namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 namespace detail {
 
-// The last owner releases the handle, so no call on it is in progress then.
+// The last owner releases the handle, so no call on it is in progress at that time.
 using SharedEpoch = std::shared_ptr<dl_epoch>;
 
 // Throws errors. Soft results stay in the Result.
@@ -31,9 +31,10 @@ inline Result<Batch> raised(Result<Batch> got) {
 
 class Epoch;
 
-// An input iterator. *it is the iterator's own batch, released when it advances: copy it or move it out to keep it.
-// `for (Batch& batch : loader)` avoids the reference counting of a copy. Copies of an iterator share one loop: each batch
-// goes to one of them. May outlive the loader, whose end ends the loop.
+// An input iterator. *it is the iterator's own batch, which is released when the iterator advances. To keep the
+// batch, copy it or move it out. `for (Batch& batch : loader)` avoids the reference counting of a copy. Copies of
+// an iterator share one loop: each batch goes to one of them. An iterator may outlive the loader; the loader's
+// destruction ends the loop.
 class BatchIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -44,8 +45,8 @@ class BatchIterator {
   struct End {};
 
   BatchIterator() noexcept = default;
-  // Takes the first batch. `epoch`, if not NULL, receives the result and must stay where it is; else everything except an
-  // end is a failure.
+  // Takes the first batch. If `epoch` is not NULL, it receives the result and must not move. Otherwise everything
+  // except an end throws.
   BatchIterator(detail::SharedEpoch loop, Epoch* epoch) : loop_(std::move(loop)), epoch_(epoch) { ++*this; }
 
   Batch& operator*() const noexcept { return batch_; }
@@ -74,32 +75,33 @@ class BatchIterator {
   mutable Batch batch_;
 };
 
-// The result of Loader::epoch: a loop that never throws and reports afterwards why it ended. For hosts without exceptions,
-// and where a cancel is not a failure.
+// Returned by Loader::epoch: a loop that never throws and reports afterwards why it ended. For hosts without exceptions,
+// and for code that treats a cancel as a normal end.
 //   dataline::Epoch epoch = loader.epoch();
 //   for (dataline::Batch& batch : epoch) train_step(batch);
 //   if (!epoch.complete()) return epoch.error();
 //
-// Threads share it by looping over the same Epoch, or by calling next: every batch of the epoch goes to one of them, and all
-// see its end. Query the result when all loops are over. May outlive the loader, whose end ends it.
+// Threads share an epoch by looping over the same Epoch, or by calling next. Each batch goes to one of them, and
+// all see its end. Read the result after all loops have ended. An Epoch may outlive the loader; the loader's
+// destruction ends it.
 class Epoch {
  public:
-  // Made by Loader::epoch. If `begun` is an error, `loop` is empty.
+  // Called by Loader::epoch. If `begun` is an error, `loop` is empty.
   Epoch(detail::SharedEpoch loop, Result<void> begun) noexcept
       : loop_(std::move(loop)), outcome_(std::move(begun)) {}
   // No loop over `other` may be in progress.
   Epoch(Epoch&& other) noexcept : loop_(std::move(other.loop_)), outcome_(std::move(other.outcome_)) {}
 
-  // A second loop over the same Epoch continues where the first ended, also after an interrupt.
+  // A second loop over the same Epoch continues where the first one ended, also after an interrupt.
   BatchIterator begin() {
     if (!resume()) return BatchIterator();
     return BatchIterator(loop_, this);
   }
   BatchIterator::End end() const noexcept { return {}; }
 
-  // As Loader::next, but for this epoch: DL_END_OF_EPOCH to every caller and every later call, DL_ERR_WRONG_STATE after
-  // another loop, a seek or a load_state has ended it; status() if Loader::epoch began no loop. Any thread. The result below
-  // is that of the loops alone.
+  // Like Loader::next, but for this epoch only: at its end every caller and every later call gets DL_END_OF_EPOCH.
+  // DL_ERR_WRONG_STATE: another loop, a seek or a load_state has ended it. If Loader::epoch started no loop, returns
+  // status(). Any thread. Does not change the result below, which describes the loops.
   Result<Batch> next() { return detail::raised(try_next()); }
   template <typename Rep, typename Period>
   Result<Batch> next(std::chrono::duration<Rep, Period> timeout) {
@@ -111,14 +113,14 @@ class Epoch {
     return take(detail::nanoseconds(timeout));
   }
 
-  // Every thread that waits for a batch of this Epoch gets DL_INTERRUPTED, which ends its loop; if none waits, the next call
-  // does. Any thread, also in a signal handler; never blocks.
+  // Ends the wait of every thread that waits for a batch of this Epoch: it gets DL_INTERRUPTED, which ends its
+  // loop. If no thread waits, the next call is interrupted. Any thread, also in a signal handler; never blocks.
   void interrupt() noexcept { dl_epoch_interrupt(loop_.get()); }
 
-  // Whether the loop reached the end of its epoch. False while it runs, after a break, and at the end of the last epoch.
+  // Whether the loop reached the end of its epoch. False while it runs, after a break, and if it started after the last epoch.
   bool complete() const noexcept { return status() == DL_END_OF_EPOCH; }
-  // DL_OK before the end; DL_END_OF_EPOCH; DL_END after the last epoch; DL_CANCELLED, DL_INTERRUPTED; or an
-  // error's code.
+  // DL_OK before the end; DL_END_OF_EPOCH; DL_END after the last epoch; DL_CANCELLED, DL_INTERRUPTED; or an error
+  // code.
   dl_status status() const noexcept { return outcome_.status(); }
   const Error& error() const noexcept { return outcome_.error(); }
 
@@ -134,7 +136,7 @@ class Epoch {
     outcome_ = {};
     return true;
   }
-  // The first of the sharing threads that meets an error or the end determines the result.
+  // The first thread that meets an error or the end sets the result.
   void stop(const Error& error) {
     const std::lock_guard<std::mutex> lock(outcome_mutex_);
     if (continues()) outcome_ = error;

@@ -32,25 +32,25 @@ class Error : public std::exception {
     return *this;
   }
 
-  // A DL_ERR_* code; DL_OK when there is no error; a soft result such as DL_CANCELLED if that ended a call.
+  // A DL_ERR_* code; DL_OK if there is no error; a soft result such as DL_CANCELLED if one ended a call.
   dl_status code() const noexcept { return raw_.code; }
   // "DL_ERR_CORRUPT"
   const char* name() const noexcept { return dl_status_name(raw_.code); }
-  // One line of text with file, offset, sample or option, expected and got.
+  // One line with the file, offset, sample or option, the expected and the actual value.
   const char* message() const noexcept { return raw_.message; }
   const char* what() const noexcept override { return raw_.message; }
   // The (first) sample concerned, or -1.
   int64_t sample_index() const noexcept { return raw_.sample_index; }
-  // The dataset of a mix that the sample belongs to; 0.
+  // The part of a mix that the sample belongs to; 0 without a mix.
   int64_t sample_source() const noexcept { return raw_.sample_source; }
   // errno, or 0.
   int os_error() const noexcept { return raw_.os_error; }
-  // 1-based, in a URI or transform text, or 0.
+  // 1-based column in a URI or transform text, or 0.
   int column() const noexcept { return raw_.column; }
 
-  // For calls of dataline.h: f(..., error.raw()), then error.finish(status).
+  // For direct calls of dataline.h: f(..., error.raw()), then error.finish(status).
   dl_error* raw() noexcept { return &raw_; }
-  // Soft results do not write the dl_error; their message is their name.
+  // Soft results do not write the dl_error, so the message is the name of the result.
   Error& finish(dl_status status) noexcept {
     if (status >= 0) set_message(dl_status_name(status));
     raw_.code = status;
@@ -58,7 +58,7 @@ class Error : public std::exception {
   }
 
  private:
-  // Leaves the rest of the message as it is, to avoid clearing 512 bytes before every call.
+  // Leaves the rest of the message unchanged: clearing 512 bytes before every call would cost time.
   void clear() noexcept {
     raw_.struct_size = sizeof raw_;
     raw_.code = DL_OK;
@@ -87,15 +87,15 @@ class Error : public std::exception {
 };
 
 #if !DATALINE_CPP_EXCEPTIONS
-// What a failing call without try_ does if exceptions are off: it calls the hook, then std::terminate. A hook may leave by
-// longjmp or end the process itself. Without a hook the error is printed to stderr, as for an uncaught exception.
+// With exceptions off, a failing call without try_ calls this hook, then std::terminate. A hook may leave by
+// longjmp or end the process. Without a hook the error is printed to stderr, as for an uncaught exception.
 using FailureHook = void (*)(const Error& error);
 
 namespace detail {
 inline std::atomic<FailureHook> failure_hook{nullptr};
 }  // namespace detail
 
-// Returns the previous hook. nullptr removes it. Any thread.
+// Returns the previous hook. nullptr removes the hook. Any thread.
 inline FailureHook set_failure_hook(FailureHook hook) noexcept { return detail::failure_hook.exchange(hook); }
 #endif
 
@@ -116,8 +116,8 @@ namespace detail {
 
 }  // namespace detail
 
-// A T or an error. For `next` a soft result (DL_TIMEOUT, ...) counts as an error. As with std::optional, dereferencing one
-// without a value is undefined; value() is checked.
+// A T or an error. For `next`, a soft result (DL_TIMEOUT, ...) counts as an error. As with std::optional,
+// dereferencing a Result without a value is undefined; value() is checked.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -128,7 +128,7 @@ class [[nodiscard]] Result {
 
   bool has_value() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return value_.has_value(); }
-  // DL_OK with a value, else the soft result or the error's code.
+  // DL_OK with a value; otherwise the soft result or the error code.
   dl_status status() const noexcept { return error_.code(); }
   const Error& error() const noexcept { return error_; }
 
@@ -173,7 +173,7 @@ class [[nodiscard]] Result<void> {
 
 namespace detail {
 
-// `call(dl_error*)` as a Result.
+// Runs `call(dl_error*)` and returns a Result.
 template <typename Call>
 Result<void> result_of(Call&& call) {
   Error error;
@@ -182,7 +182,7 @@ Result<void> result_of(Call&& call) {
   return error.finish(status);
 }
 
-// `call(Raw** out, dl_error*)` as a Result of the owner T.
+// Runs `call(Raw** out, dl_error*)` and returns a Result of the owner T.
 template <typename T, typename Raw, typename Call>
 Result<T> make(Call&& call) {
   Error error;
@@ -192,14 +192,15 @@ Result<T> make(Call&& call) {
   return error.finish(status);
 }
 
-// The text of `call(char* room, size_t* bytes, dl_error*)`, which follows the protocol of dl_loader_state_save.
+// Returns the text of `call(char* room, size_t* bytes, dl_error*)`, which follows the protocol of
+// dl_loader_state_save.
 template <typename Call>
 Result<std::string> text_of(Call&& call) {
   std::string text;
   size_t bytes = 0;
   Result<void> done = result_of([&](dl_error* error) { return call(nullptr, &bytes, error); });
   if (!done) return done.error();
-  do {  // again if the text has grown since its length was returned
+  do {  // repeats if the text has grown since its length was returned
     text.resize(bytes);
     done = result_of([&](dl_error* error) { return call(text.data(), &bytes, error); });
   } while (!done && bytes > text.size());
@@ -208,7 +209,7 @@ Result<std::string> text_of(Call&& call) {
   return text;
 }
 
-// The deleter of std::unique_ptr: Destroy is the matching function of dataline.h.
+// The deleter of std::unique_ptr. Destroy is the matching function of dataline.h.
 template <typename Raw, void (*Destroy)(Raw*)>
 struct Destroyer {
   void operator()(Raw* handle) const noexcept { Destroy(handle); }

@@ -1,4 +1,4 @@
-// Extensions: formats, operators, storages, threads and plug-ins of the host's.
+// Extensions: formats, operators, storages, threads and plug-ins that the host adds.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,17 +17,18 @@ struct Operator;  // operator.hpp
 struct Storage;   // storage.hpp
 struct Threads;   // threads.hpp
 
-// What a host adds to the library, for the datasets and loaders whose options have it (Options::set_extensions):
+// Adds the host's code to the library. It applies to datasets and loaders whose options have it (Options::set_extensions):
 //   dataline::Extensions extensions;
 //   extensions.add_format(records).add_operator(offset).load("/opt/plugins/libdataline-wav.so");
 //   dataline::Options options;
 //   options.set_extensions(extensions);
 //   dataline::Dataset dataset("rec:data/a.rec", options);
 //
-// The functions of what is added are called from several threads at once. An exception that leaves one becomes the error of
-// that call: Error with its code and message, any other with its what() (DL_ERR_READER). They are destroyed once, on any
-// thread, when no extensions, options, dataset or loader needs them; also when the call that takes them fails.
-// A name that the library or this object has already is DL_ERR_INVALID_ARGUMENT. Additions: one thread at a time.
+// The library calls the added functions from several threads concurrently. An exception that leaves one becomes
+// the error of that call: an Error keeps its code and message; any other exception contributes its what()
+// (DL_ERR_READER). The functions are destroyed once, on any thread, when no extensions, options, dataset or loader
+// needs them, also if the call that adds them fails. A name that the library or this object already has is
+// DL_ERR_INVALID_ARGUMENT. Add from one thread at a time.
 class Extensions {
  public:
   Extensions() : Extensions(try_create().value()) {}
@@ -43,11 +44,11 @@ class Extensions {
   Extensions& add_operator(Operator given);
   Result<void> try_add_storage(Storage storage);
   Extensions& add_storage(Storage storage);
-  // Replaces those set before.
+  // Replaces the threads set before.
   Result<void> try_set_threads(Threads threads);
   Extensions& set_threads(Threads threads);
-  // Loads a plug-in: a path, or a name without `/`, for which libdataline-NAME.so is looked for as the dynamic linker does. It
-  // stays loaded until the process ends. DL_ERR_NOT_FOUND, DL_ERR_UNSUPPORTED.
+  // Loads a plug-in: a path, or a name without `/`. For a name, the dynamic linker searches for
+  // libdataline-NAME.so. The plug-in stays loaded until the process ends. DL_ERR_NOT_FOUND, DL_ERR_UNSUPPORTED.
   Result<void> try_load(const std::string& path) {
     return detail::result_of(
         [&](dl_error* error) { return dl_extensions_load(extensions_.get(), path.c_str(), error); });
@@ -62,7 +63,7 @@ class Extensions {
 
 namespace detail {
 
-// Runs a host's function `call` for the library: what it throws becomes the error.
+// Runs the host's function `call` for the library. An exception becomes the error.
 template <typename Call>
 dl_status guarded(dl_error* error, Call&& call) noexcept {
 #if DATALINE_CPP_EXCEPTIONS
@@ -75,7 +76,7 @@ dl_status guarded(dl_error* error, Call&& call) noexcept {
   } catch (const std::exception& failed) {
     return dl_error_set(error, DL_ERR_READER, failed.what());
   } catch (...) {
-    return dl_error_set(error, DL_ERR_READER, "an exception that is no std::exception");
+    return dl_error_set(error, DL_ERR_READER, "an exception that is not a std::exception");
   }
 #else
   static_cast<void>(error);
@@ -83,13 +84,14 @@ dl_status guarded(dl_error* error, Call&& call) noexcept {
 #endif
 }
 
-// As the `destroy` of a table whose context is a T.
+// The `destroy` of a table whose context is a T.
 template <typename T>
 void delete_context(void* context) noexcept {
   delete static_cast<T*>(context);
 }
 
-// `call(error)` gives a table with `context` to the library, which deletes it then; a call that fails has not taken it.
+// `call(error)` passes a table with `context` to the library, which deletes `context` later. If the call fails,
+// the caller still owns it.
 template <typename T, typename Call>
 Result<void> give(std::unique_ptr<T> context, Call&& call) {
   Result<void> given = result_of(std::forward<Call>(call));

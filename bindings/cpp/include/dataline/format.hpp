@@ -1,4 +1,4 @@
-// Formats of the host's, and the files that they and storages read.
+// Formats that the host adds, and the files that they and storages read.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// A file, read where it is: a local path, or `scheme://...` of a storage that `options` know. Reads: any thread.
+// An open file: a local path, or `scheme://...` of a storage in `options`. Any thread may read.
 class File {
  public:
   explicit File(const std::string& path, const Options& options = {})
@@ -34,10 +34,10 @@ class File {
   }
   explicit operator bool() const noexcept { return file_ != nullptr; }
 
-  // When it was opened.
+  // The size when the file was opened.
   int64_t bytes() const noexcept { return dl_file_bytes(file_.get()); }
-  // Fills `bytes` bytes from `offset` on. DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO name path and offset. `cancelled` is
-  // that of the callback that reads, for storages that are slow.
+  // Reads `bytes` bytes at `offset`. DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO name path and offset. Pass the
+  // `cancelled` of the callback that reads, for slow storages.
   Result<void> try_read(int64_t offset, void* out, int64_t bytes, Cancelled cancelled = {}) const {
     return detail::result_of([&](dl_error* error) {
       return dl_file_read(file_.get(), offset, bytes, out, cancelled.raw(), error);
@@ -53,7 +53,7 @@ class File {
 
 namespace detail {
 
-// The caller's options, for the calls that a callback makes.
+// The caller's options, for calls that a callback makes.
 class LentOptions {
  public:
   explicit LentOptions(const dl_options* lent) noexcept : options_(const_cast<dl_options*>(lent)) {}
@@ -71,23 +71,23 @@ class LentOptions {
 // A key of a format's URIs.
 struct FormatKey {
   std::string name;
-  std::string values;  // the words it takes, "error|ignore" (others are refused), or what it takes, "INTEGER"
+  std::string values;  // allowed words, "error|ignore" (others are rejected), or the kind of value, "INTEGER"
   std::optional<std::string> default_value;
   std::string doc;
 };
 
-// What a format is to open. Valid during the call.
+// A request to open a path. Valid during the call.
 class FormatRequest {
  public:
   explicit FormatRequest(const dl_format_request& raw) noexcept : raw_(raw), options_(raw.options) {}
-  // One path of the URI; several are opened one by one, and concatenated.
+  // One path of the URI. Several paths are opened one by one and concatenated.
   std::string path() const { return raw_.path; }
-  // Of a key, in the order of Format::keys: as given, else the default, else nothing.
+  // The value of a key, in the order of Format::keys: from the URI, else the default, else nothing.
   std::optional<std::string_view> value(size_t key) const noexcept {
     const char* text = raw_.values[key];
     return text == nullptr ? std::nullopt : std::optional<std::string_view>(text);
   }
-  // Of the caller, for the file and the dataset that are opened.
+  // The caller's options, for the file and the dataset that are opened.
   const Options& options() const noexcept { return options_.get(); }
 
  private:
@@ -95,16 +95,17 @@ class FormatRequest {
   detail::LentOptions options_;
 };
 
-// Opened as `name:path?key=value`, or found by content or suffix where no format of the library claims the file with more
-// certainty.
+// Opened as `name:path?key=value`. A file without a scheme is matched by content or suffix, if no format of the
+// library matches it with more certainty.
 struct Format {
-  std::string name;  // 2 to 32 of a-z 0-9 _, a letter first
+  std::string name;  // 2 to 32 characters of a-z 0-9 _, a letter first
   std::string doc;
   std::vector<FormatKey> keys;
-  std::string suffixes;  // of file names, separated by spaces: ".wav .flac"
-  // DL_SNIFF_*, from the first bytes of a file (up to 512) and its size. May be empty. An exception counts as DL_SNIFF_NO.
+  std::string suffixes;  // file-name suffixes, separated by spaces: ".wav .flac"
+  // Returns DL_SNIFF_*, from the first bytes of a file (up to 512) and its size. May be empty. An exception counts
+  // as DL_SNIFF_NO.
   std::function<int32_t(const char* path, Span<const std::byte> first, int64_t file_bytes)> sniff;
-  // Makes the dataset, by any call that does.
+  // Creates the dataset, with any call that does.
   std::function<Result<Dataset>(const FormatRequest& request)> open;
 };
 

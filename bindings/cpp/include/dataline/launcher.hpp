@@ -9,14 +9,14 @@
 #include <string>
 
 #ifndef _WIN32
-extern "C" char** environ;  // POSIX names it, and has no header that declares it everywhere
+extern "C" char** environ;  // named by POSIX, but not declared in a header everywhere
 #endif
 
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
 namespace detail {
-// The environment of the process, which the library does not read by itself.
+// The environment of the process. The library does not read it.
 inline const char* const* environment() noexcept {
 #ifdef _WIN32
   return _environ;
@@ -26,8 +26,8 @@ inline const char* const* environment() noexcept {
 }
 }  // namespace detail
 
-// What rank=auto and world_size=auto stand for, and the place on this machine, to choose a device by. -1: the launcher does
-// not say.
+// The values of rank=auto and world_size=auto, and the local rank on this machine, for choosing a device. -1: the
+// launcher does not report it.
 struct Launcher {
   std::string family;  // "torchrun", "openmpi", "slurm", ... (dl_launcher); "none": process 0 of 1
   int64_t rank = 0;
@@ -36,7 +36,8 @@ struct Launcher {
   int64_t local_world_size = 1;
 };
 
-// By the environment now. DL_ERR_INVALID_ARGUMENT names variables that are no ranks, half a set, or contradict each other.
+// Reads the environment now. DL_ERR_INVALID_ARGUMENT names variables that are not ranks, are incomplete, or
+// contradict each other.
 inline Result<Launcher> try_launcher() {
   dl_launcher found = {};
   found.struct_size = sizeof found;

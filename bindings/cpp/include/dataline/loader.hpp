@@ -27,7 +27,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// 0 <= step <= steps(). (e, steps): the end of epoch e is still due; (e + 1, 0): it was delivered.
+// 0 <= step <= steps(). (e, steps): the end of epoch e has not been returned yet. (e + 1, 0): it has.
 struct Position {
   int64_t epoch = 0;
   int64_t step = 0;
@@ -43,16 +43,16 @@ struct PixelScale {
   double offset = 0;
 };
 
-// Owns threads, slots and the position; keeps its own reference to the dataset. Its destructor cancels and joins; held
-// batches stay valid. In a forked child calls return DL_ERR_FORKED.
+// Owns threads, slots and the position; keeps its own reference to the dataset. The destructor cancels and joins.
+// Held batches stay valid. In a forked child calls return DL_ERR_FORKED.
 class Loader {
  public:
   Loader() noexcept = default;
   explicit Loader(dl_loader* taken) noexcept : loader_(taken) {}
   explicit operator bool() const noexcept { return loader_ != nullptr; }
 
-  // Plans memory, starts the workers and begins to load. DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM (column),
-  // DL_ERR_OVER_BUDGET, ...: dl_loader_create lists them.
+  // Plans memory, starts the workers and starts to load. DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM (column),
+  // DL_ERR_OVER_BUDGET, ...: see dl_loader_create.
   explicit Loader(const Dataset& dataset, const Options& options = {})
       : Loader(try_create(dataset, options).value()) {}
   static Result<Loader> try_create(const Dataset& dataset, const Options& options = {}) {
@@ -62,25 +62,26 @@ class Loader {
     });
   }
 
-  // The next batch, in order; without one, status() of the result says why: DL_END_OF_EPOCH (once per epoch), DL_END
-  // (on every later call), DL_TIMEOUT (nothing is lost), DL_CANCELLED, DL_INTERRUPTED. Throws errors: DL_ERR_BAD_SAMPLE (once
-  // per step, the next call delivers its good samples), DL_ERR_LEASES_HELD, ... Any thread; each call gets a different batch.
+  // Returns the next batch, in order. Without one, status() of the result is the reason: DL_END_OF_EPOCH (once per
+  // epoch), DL_END (on every later call), DL_TIMEOUT (nothing is lost), DL_CANCELLED, DL_INTERRUPTED. Throws
+  // errors: DL_ERR_BAD_SAMPLE (once per step; the next call delivers the good samples of that step),
+  // DL_ERR_LEASES_HELD, ... Any thread; each call gets a different batch.
   //   if (auto batch = loader.next(std::chrono::milliseconds(5))) train_step(*batch);
   Result<Batch> next() { return detail::raised(try_next()); }
-  // With a timeout; zero or less polls. With num_workers=0 the call does the work, whatever the timeout.
+  // With a timeout; zero or less polls. With num_workers=0 the call itself loads, without regard to the timeout.
   template <typename Rep, typename Period>
   Result<Batch> next(std::chrono::duration<Rep, Period> timeout) {
     return detail::raised(try_next(timeout));
   }
-  // The same with errors in the result.
+  // The same, with errors in the result.
   Result<Batch> try_next() { return take(-1); }
   template <typename Rep, typename Period>
   Result<Batch> try_next(std::chrono::duration<Rep, Period> timeout) {
     return take(detail::nanoseconds(timeout));
   }
 
-  // num_workers=0: loads on this thread for about `budget`, in a frame loop; one run of samples at least. True: next()
-  // returns at once.
+  // num_workers=0: loads on this thread for about `budget`, for example in a frame loop; at least one run of
+  // samples. True: next() returns immediately.
   template <typename Rep, typename Period>
   Result<bool> try_work(std::chrono::duration<Rep, Period> budget) {
     Error error;
@@ -93,11 +94,11 @@ class Loader {
     return try_work(budget).value();
   }
 
-  // `for (Batch batch : loader)` is one epoch. After a break the next loop starts the next epoch at step 0; after a
-  // seek or load_state it continues there; after the last epoch it is empty. Throws what next throws, and Error with code
-  // DL_CANCELLED or DL_INTERRUPTED, so that an epoch that ended early is not mistaken for a complete one.
-  // A new loop in any thread, a seek or a load_state ends the current loop: its next step throws DL_ERR_WRONG_STATE.
-  // Threads share an epoch by sharing an Epoch.
+  // `for (Batch batch : loader)` is one epoch. After a break, the next loop starts the next epoch at step 0. After
+  // a seek or load_state, it continues at that position. After the last epoch, it is empty. Throws what next
+  // throws, and an Error with code DL_CANCELLED or DL_INTERRUPTED, so that an epoch that ended early is not
+  // mistaken for a complete one. A new loop in any thread, a seek or a load_state ends the current loop: its next
+  // step throws DL_ERR_WRONG_STATE. To share an epoch, threads share an Epoch.
   BatchIterator begin() {
     detail::SharedEpoch loop;
     const Result<void> begun = begin_loop(&loop);
@@ -117,9 +118,9 @@ class Loader {
     return detail::result_of([&](dl_error* error) { return dl_loader_begin_epoch(loader_.get(), error); });
   }
 
-  // Batches per epoch, the same on every rank; -1 when unknown.
+  // Batches per epoch, the same on every rank; -1 if unknown.
   int64_t steps() const noexcept { return dl_loader_steps(loader_.get()); }
-  // Counts what next delivered, not what was loaded ahead.
+  // Counts batches that next has delivered, not those loaded ahead.
   Result<Position> try_position() const {
     Position at;
     const Result<void> done = detail::result_of(
@@ -136,22 +137,23 @@ class Loader {
   void seek(Position to) { try_seek(to).value(); }
   void seek(int64_t epoch, int64_t step) { seek(Position{epoch, step}); }
 
-  // The position and the identity of the job, as text: any language and the shell can resume from it.
+  // The position and the identity of the job, as text. Any language and the shell can resume from it.
   Result<std::string> try_save_state() const {
     return detail::text_of([&](char* room, size_t* bytes, dl_error* error) {
       return dl_loader_state_save(loader_.get(), room, bytes, error);
     });
   }
   std::string save_state() const { return try_save_state().value(); }
-  // Seeks to a saved position. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED: of another dataset or job; names both values.
+  // Seeks to a saved position. DL_ERR_BAD_STATE. DL_ERR_STATE_REFUSED: the state belongs to another dataset or
+  // job; names both values.
   Result<void> try_load_state(const std::string& state) {
     return detail::result_of(
         [&](dl_error* error) { return dl_loader_state_load(loader_.get(), state.c_str(), error); });
   }
   void load_state(const std::string& state) { try_load_state(state).value(); }
 
-  // Replaces the order from the next epoch that has not begun, for loaders made with sample_indices. Copied, or borrowed as by
-  // Options::borrow_indices.
+  // Replaces the order, starting with the next epoch that has not begun. For loaders created with sample_indices.
+  // Copied, or borrowed as by Options::borrow_indices.
   Result<void> try_set_indices(Span<const int64_t> indices) { return put_indices(indices, nullptr, nullptr); }
   void set_indices(Span<const int64_t> indices) { try_set_indices(indices).value(); }
   template <typename Release>
@@ -169,14 +171,14 @@ class Loader {
     try_borrow_indices(indices, std::forward<Release>(release)).value();
   }
 
-  // cancel ends every current and later wait with DL_CANCELLED, until a seek or load_state. interrupt ends every current wait
-  // with DL_INTERRUPTED; if none waits, the next call of next, work or a loop, unless a seek or load_state comes first. Any
-  // thread; neither blocks.
+  // cancel ends every current and later wait with DL_CANCELLED, until a seek or load_state. interrupt ends every
+  // current wait with DL_INTERRUPTED. If no thread waits, it ends the next call of next, work or a loop, unless a
+  // seek or load_state comes first. Any thread; neither blocks.
   void cancel() noexcept { dl_loader_cancel(loader_.get()); }
   void interrupt() noexcept { dl_loader_interrupt(loader_.get()); }
 
-  // Signalled while next would not wait: on Linux a descriptor to poll, on Windows a HANDLE to wait on; never read, reset
-  // or closed.
+  // Signalled while next would not wait. On Linux a descriptor to poll; on Windows a HANDLE to wait on. Never
+  // read, reset or close it.
   Result<intptr_t> try_wait_handle() {
     intptr_t handle = -1;
     const Result<void> done = detail::result_of(
@@ -186,14 +188,15 @@ class Loader {
   }
   intptr_t wait_handle() { return try_wait_handle().value(); }
 
-  // The schema of batches, after transforms; known before the first. Borrows from this loader.
+  // The schema of batches, after transforms; known before the first batch. Borrows from this loader.
   Views fields() const noexcept {
     int32_t count = 0;
     const dl_view* views = dl_loader_fields(loader_.get(), &count);
     return Views(views, count);
   }
-  // How to recover the pixels of a field (index in fields()): the value delivered in a channel is pixel * scale + offset,
-  // where pixel is the stored u8 or u16. DL_ERR_INVALID_ARGUMENT; DL_ERR_UNSUPPORTED: values do not map back to pixels.
+  // How to recover the pixels of a field (index in fields()): the value delivered in a channel is pixel * scale +
+  // offset, where pixel is the stored u8 or u16. DL_ERR_INVALID_ARGUMENT. DL_ERR_UNSUPPORTED: values do not map
+  // back to pixels.
   Result<PixelScale> try_pixel_scale(int32_t field, int64_t channel = 0) const {
     PixelScale found;
     const Result<void> done = detail::result_of([&](dl_error* error) {
@@ -228,8 +231,8 @@ class Loader {
     }
     return plan;
   }
-  // The parts of the mix that it delivers, as they stand now: shares asked and got, epochs. They borrow from this loader; empty
-  // for other datasets.
+  // The current state of the parts of the mix it delivers: requested and delivered shares, epochs. They borrow
+  // from this loader; empty for other datasets.
   std::vector<dl_part> parts() const {
     std::vector<dl_part> parts(static_cast<size_t>(dl_loader_part_count(loader_.get())));
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -238,7 +241,7 @@ class Loader {
     }
     return parts;
   }
-  // Counters since create; dl_stats says what each means. Times are nanoseconds.
+  // Counters since create; dl_stats documents each. Times are nanoseconds.
   Result<dl_stats> try_stats() const {
     dl_stats stats = {};
     stats.struct_size = sizeof stats;
@@ -260,14 +263,14 @@ class Loader {
     return all;
   }
 
-  // From now on so many workers work, 1 to tuned().most_workers; the others sleep. Ends tuning. Any thread. DL_ERR_OUT_OF_RANGE,
-  // DL_ERR_WRONG_STATE (num_workers=0).
+  // Sets the number of active workers, 1 to tuned().most_workers; the others sleep. Ends tuning. Any thread.
+  // DL_ERR_OUT_OF_RANGE, DL_ERR_WRONG_STATE (num_workers=0).
   Result<void> try_set_workers(int64_t count) {
     return detail::result_of(
         [&](dl_error* error) { return dl_loader_set_workers(loader_.get(), count, error); });
   }
   void set_workers(int64_t count) { try_set_workers(count).value(); }
-  // Workers and depth in force, and what tune=on or tune=watch makes of them; dl_tuned says what each means.
+  // The workers and depth in use, and what tune=on or tune=watch would change; dl_tuned documents each member.
   Result<dl_tuned> try_tuned() const {
     dl_tuned tuned = {};
     tuned.struct_size = sizeof tuned;
@@ -278,16 +281,17 @@ class Loader {
   }
   dl_tuned tuned() const { return try_tuned().value(); }
 
-  // What it measures, as a table that outlives it: with stats=full also where the time goes.
+  // The loader's measurements, as a table that outlives it. With stats=full also where the time goes.
   Result<Metrics> try_metrics() const {
     return detail::make<Metrics, dl_metrics>(
         [&](dl_metrics** out, dl_error* error) { return dl_loader_metrics(loader_.get(), out, error); });
   }
   Metrics metrics() const { return try_metrics().value(); }
-  // Writes what each thread does from now on as JSON in Chrome's trace event format: to a file, which is overwritten, or to
-  // `write`, which is called from any thread, one at a time, must not call Dataline, and returns 0 or an error number; what it
-  // throws is EIO. It is kept until the next trace or the loader's end. DL_ERR_WRONG_STATE, DL_ERR_NOT_FOUND, ...
-  // One thread at a time starts and stops.
+  // Starts a trace: writes what each thread does, as JSON in Chrome's trace event format. The target is `path` (a
+  // new or empty file, or an older trace, which is overwritten) or `write`. `write` is called from any thread, one
+  // call at a time. It must not call Dataline. It returns 0 or an error number; an exception counts as EIO. It is
+  // kept until the next trace or the
+  // loader's end. DL_ERR_WRONG_STATE, DL_ERR_NOT_FOUND, ... Start and stop from one thread at a time.
   using TraceSink = std::function<int32_t(std::string_view text)>;
   Result<void> try_trace_start(const std::string& path) {
     return detail::result_of(
@@ -306,7 +310,7 @@ class Loader {
   }
   void trace_start(const std::string& path) { try_trace_start(path).value(); }
   void trace_start(TraceSink write) { try_trace_start(std::move(write)).value(); }
-  // So does the destructor. DL_ERR_IO: it could not be written whole.
+  // The destructor also stops the trace. DL_ERR_IO: the trace is incomplete.
   Result<void> try_trace_stop() {
     return detail::result_of([&](dl_error* error) { return dl_loader_trace_stop(loader_.get(), error); });
   }
@@ -348,7 +352,7 @@ class Loader {
     });
   }
 
-  // What its trace is written to goes after it, also where another loader takes its place.
+  // Destroys the trace's target after the loader, also when another loader is moved into this one.
   struct Destroyer {
     std::unique_ptr<TraceSink> sink;
     void operator()(dl_loader* loader) const noexcept { dl_loader_destroy(loader); }

@@ -24,8 +24,8 @@ auto keep(Owner&& owner) {
 
 namespace detail {
 
-// `call(give_back, context)` passes both to the library. When it fails nothing is borrowed: `release` is then destroyed here
-// without being called.
+// `call(give_back, context)` passes both to the library. If it fails, nothing is borrowed, and `release` is
+// destroyed here without being called.
 template <typename Release, typename Call>
 dl_status lend(Release&& release, Call&& call) {
   using Held = std::decay_t<Release>;

@@ -1,4 +1,4 @@
-// Metrics: what a loader measures.
+// Metrics: the measurements of a loader.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,11 +14,12 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Label names and values; values may be any text.
+// Label names and values. A value may be any text.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-// A table that outlives its loader and tells its last numbers then. Any number of threads may read one, also while the
-// loader ends. In a forked child calls return DL_ERR_FORKED. An unstable part of dataline.h: it may still change in a minor release.
+// A table that outlives its loader and then returns the final numbers. Any number of threads may read it, also
+// while the loader ends. In a forked child calls return DL_ERR_FORKED. An unstable part of dataline.h: it may
+// still change in a minor release.
 //   for (const dl_metric& row : loader.metrics().rows()) ...
 class Metrics {
  public:
@@ -26,14 +27,14 @@ class Metrics {
   explicit Metrics(dl_metrics* taken) noexcept : metrics_(taken) {}
   explicit operator bool() const noexcept { return metrics_ != nullptr; }
 
-  // As they stand now; dl_metric says what each is. Texts borrow from this.
+  // The current rows; dl_metric documents the members. Texts borrow from this object.
   Result<std::vector<dl_metric>> try_rows() const {
     return all<dl_metric>(dl_metrics_count(metrics_.get()), [&](int64_t at, dl_metric* row, dl_error* error) {
       return dl_metrics_at(metrics_.get(), at, row, error);
     });
   }
   std::vector<dl_metric> rows() const { return try_rows().value(); }
-  // The last calls of next that took long, from the oldest. Texts borrow from this.
+  // The last calls of next that took long, oldest first. Texts borrow from this object.
   Result<std::vector<dl_stall>> try_stalls() const {
     return all<dl_stall>(dl_metrics_stall_count(metrics_.get()),
                          [&](int64_t at, dl_stall* stall, dl_error* error) {
@@ -42,12 +43,12 @@ class Metrics {
   }
   std::vector<dl_stall> stalls() const { return try_stalls().value(); }
 
-  // In Prometheus's text format 0.0.4, `labels` added to each series. DL_ERR_INVALID_ARGUMENT: a name that Prometheus does not
-  // take, or that is the table's own.
+  // The table in Prometheus's text format 0.0.4, with `labels` added to each series. DL_ERR_INVALID_ARGUMENT: a
+  // label name that Prometheus does not accept, or that the table already uses.
   Result<std::string> try_text(const Labels& labels = {}) const {
     std::string joined;
     for (const auto& [name, value] : labels) {
-      if (name.find('=') != std::string::npos)  // else it could be several
+      if (name.find('=') != std::string::npos)  // else it could be several labels
         return Error(DL_ERR_INVALID_ARGUMENT, "labels: expected a name, got '" + name + "'");
       joined += (joined.empty() ? "" : ",") + name + "=\"" + escaped(value) + "\"";
     }
@@ -60,7 +61,7 @@ class Metrics {
     };
     Result<void> done = write(nullptr);
     if (!done) return done.error();
-    do {  // again if the numbers have grown meanwhile
+    do {  // repeats if the numbers have grown meanwhile
       text.resize(bytes);
       done = write(text.data());
     } while (!done && bytes > text.size());

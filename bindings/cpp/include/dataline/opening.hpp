@@ -1,4 +1,4 @@
-// Opening: a dataset that is being opened on a thread of the library.
+// Opening: a dataset that a thread of the library is opening.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +15,8 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Any thread. The destructor cancels and waits until the thread has noticed. In a forked child calls return DL_ERR_FORKED.
-// An unstable part of dataline.h: it may still change in a minor release.
+// Any thread. The destructor cancels and waits until the thread has noticed. In a forked child calls return
+// DL_ERR_FORKED. An unstable part of dataline.h: it may still change in a minor release.
 //   dataline::Opening opening("folder:photos");
 //   while (opening.wait(std::chrono::milliseconds(16)).status() == DL_TIMEOUT) draw(opening.progress());
 class Opening {
@@ -25,7 +25,8 @@ class Opening {
   explicit Opening(dl_opening* taken) noexcept : opening_(taken) {}
   explicit operator bool() const noexcept { return opening_ != nullptr; }
 
-  // Begins what Dataset(uri, options) does, and returns. DL_ERR_THREAD; what is wrong with the URI or the data, wait says.
+  // Starts what Dataset(uri, options) does, and returns. DL_ERR_THREAD. wait reports errors in the URI or the
+  // data.
   explicit Opening(const std::string& uri, const Options& options = {})
       : Opening(try_start(uri, options).value()) {}
   static Result<Opening> try_start(const std::string& uri, const Options& options = {}) {
@@ -34,22 +35,23 @@ class Opening {
     });
   }
 
-  // The dataset, which is handed out once (then DL_ERR_WRONG_STATE) and needs this no more; or status() of the result says
-  // why not: DL_TIMEOUT, DL_CANCELLED. Throws the errors of Dataset(uri). Of several threads that wait one gets it.
+  // Returns the dataset, which no longer needs this object. It is returned once; later calls get
+  // DL_ERR_WRONG_STATE. Without it, status() of the result is the reason: DL_TIMEOUT, DL_CANCELLED. Throws the
+  // errors of Dataset(uri). If several threads wait, one gets the dataset.
   Result<Dataset> wait() { return raised(try_wait()); }
   // With a timeout; zero or less polls.
   template <typename Rep, typename Period>
   Result<Dataset> wait(std::chrono::duration<Rep, Period> timeout) {
     return raised(try_wait(timeout));
   }
-  // The same with errors in the result.
+  // The same, with errors in the result.
   Result<Dataset> try_wait() { return take(-1); }
   template <typename Rep, typename Period>
   Result<Dataset> try_wait(std::chrono::duration<Rep, Period> timeout) {
     return take(detail::nanoseconds(timeout));
   }
 
-  // Readable once wait() would not wait (an eventfd on Linux): poll it, never read or close it.
+  // Readable when wait() would not wait (an eventfd on Linux). Poll it; never read or close it.
   Result<intptr_t> try_wait_handle() {
     intptr_t handle = -1;
     const Result<void> made = detail::result_of(
@@ -59,7 +61,7 @@ class Opening {
   }
   intptr_t wait_handle() { return try_wait_handle().value(); }
 
-  // How far it is; dl_progress says what each number counts. Never blocks.
+  // The progress so far; dl_progress documents each number. Never blocks.
   Result<dl_progress> try_progress() const {
     dl_progress progress = {};
     progress.struct_size = sizeof progress;
@@ -70,7 +72,7 @@ class Opening {
   }
   dl_progress progress() const { return try_progress().value(); }
 
-  // Ends it soon, with DL_CANCELLED, unless it is done by then. Never blocks.
+  // Ends the opening soon, with DL_CANCELLED, unless it has already finished. Never blocks.
   void cancel() noexcept { dl_opening_cancel(opening_.get()); }
   dl_opening* get() const noexcept { return opening_.get(); }
 

@@ -1,4 +1,4 @@
-// Operators of the host's, for transforms.
+// Operators that the host adds, for transforms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,11 +19,11 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// One row to be made, valid during the call.
+// One output row, valid during the call.
 class OperatorRow {
  public:
   explicit OperatorRow(dl_operator_row& raw) noexcept : raw_(raw) {}
-  // At any alignment: std::byte, or what `item` reads.
+  // The input row, at any alignment: as std::byte, or read with `item`.
   Span<const std::byte> input() const noexcept {
     return detail::span_of(static_cast<const std::byte*>(raw_.input), raw_.input_bytes);
   }
@@ -39,24 +39,24 @@ class OperatorRow {
   int64_t items() const noexcept {
     return raw_.input_bytes / static_cast<int64_t>(sizeof(T));
   }
-  // Room for the row that comes out; of a ragged field, for the largest one.
+  // Space for the output row. Ragged: for the largest row.
   template <typename T>
   Span<T> output() const noexcept {
     return detail::span_of(static_cast<T*>(raw_.output), raw_.capacity / static_cast<int64_t>(sizeof(T)));
   }
-  // Of a ragged field: the bytes written, whole items. More than there is room for: the sample is too large.
+  // Ragged: sets the bytes written, in whole items. If they exceed the space, the sample is too large.
   void set_bytes(int64_t bytes) noexcept { raw_.bytes = bytes; }
-  // Draw `number` (0, 1, ...) of this operator for this row: a function of seed, epoch, slot, place in the transform and
-  // number alone. An operator that draws says so by OperatorUse::draws.
+  // Draw `number` (0, 1, ...) of this operator for this row. It depends only on seed, epoch, slot, position in the
+  // transform and number. An operator that draws must set OperatorUse::draws.
   uint64_t random(int64_t number) const noexcept { return dl_operator_random(&raw_, number); }
-  // A random number in [0, 1): the upper 53 bits of a draw.
+  // A random number in [0, 1), from the upper 53 bits of a draw.
   double uniform(int64_t number) const noexcept {
     return static_cast<double>(random(number) >> 11) * 0x1p-53;
   }
   int64_t slot() const noexcept { return raw_.slot; }
   int64_t epoch() const noexcept { return raw_.epoch; }
   uint64_t seed() const noexcept { return raw_.seed; }
-  // Makes this sample a bad one. Returns at once: the row's bytes do not count any more.
+  // Marks this sample as bad and returns immediately. The row's bytes are ignored.
   void fail(const Error& why) noexcept { failure_ = why; }
   void fail(std::string_view why) noexcept { failure_ = Error(DL_ERR_READER, why); }
   const Error& failure() const noexcept { return failure_; }
@@ -68,29 +68,29 @@ class OperatorRow {
 
 using RowFunction = std::function<void(OperatorRow& row)>;
 
-// One use of an operator in a transform: its arguments, the field before and the field after.
+// One use of an operator in a transform: its arguments, the input field and the output field.
 class OperatorUse {
  public:
   explicit OperatorUse(dl_operator_use& raw) noexcept : raw_(raw) {}
-  // In the order of Operator::arguments.
+  // An argument, in the order of Operator::arguments.
   const dl_argument_value& argument(int32_t index) const noexcept {
     const auto* first = reinterpret_cast<const char*>(raw_.arguments);
     return *reinterpret_cast<const dl_argument_value*>(first + static_cast<size_t>(index) *
                                                                    raw_.arguments->struct_size);
   }
-  // The argument's numbers; none where it is absent or a word.
+  // The argument's numbers; empty if it is absent or a word.
   Span<const double> numbers(int32_t index) const noexcept {
     return detail::span_of(argument(index).numbers, argument(index).number_count);
   }
-  // As written, "" where it is absent.
+  // The argument as written; "" if it is absent.
   std::string_view text(int32_t index) const noexcept {
     const char* text = argument(index).text;
     return text == nullptr ? std::string_view() : text;
   }
-  // The field before, of one sample.
+  // The input field, for one sample.
   View input() const noexcept { return View(raw_.input); }
 
-  // The field after; what is not set is as before. A ragged shape begins with -1.
+  // Sets the output field. Unset properties are those of the input. A ragged shape starts with -1.
   OperatorUse& dense(int32_t dtype, const std::vector<int64_t>& shape) noexcept {
     return shaped(DL_KIND_DENSE, dtype, shape);
   }
@@ -108,12 +108,12 @@ class OperatorUse {
     raw_.axes[count] = '\0';
     return *this;
   }
-  // Rows depend on slot, epoch and seed too, not on the input alone.
+  // Set if rows depend on slot, epoch and seed too, not on the input alone.
   OperatorUse& draws(bool value = true) noexcept { return raw_.draws = value ? 1 : 0, *this; }
-  // A row takes 100 us or more.
+  // Set if a row takes 100 us or more.
   OperatorUse& heavy(bool value = true) noexcept { return raw_.heavy = value ? 1 : 0, *this; }
 
-  // The use is an error, of the field before or of an argument; `return use.refuse(...)`.
+  // Rejects this use, because of the input field or an argument: `return use.refuse(...)`.
   RowFunction refuse(std::string_view why) noexcept {
     return failure_ = Error(DL_ERR_BAD_TRANSFORM, why), nullptr;
   }
@@ -146,12 +146,12 @@ struct OperatorArgument {
 
 // One field in, one field out, row by row.
 struct Operator {
-  std::string name;  // as a format's
+  std::string name;  // the same rules as for a format's name
   std::string doc;
   std::string source;                       // the reference definition it follows, or ""
-  std::vector<OperatorArgument> arguments;  // given by their places in this order, or by name
-  // Called when a loader is made: checks arguments and input, says what comes out, and returns the function that makes a
-  // row, which is called from several threads at once.
+  std::vector<OperatorArgument> arguments;  // passed by position in this order, or by name
+  // Called when a loader is created. Checks the arguments and the input, sets the output field, and returns the
+  // function that makes a row. Several threads call that function concurrently.
   std::function<RowFunction(OperatorUse& use)> prepare;
 };
 

@@ -21,8 +21,8 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Key-value settings of datasets and loaders, copied on use. An empty set (moved-from, default) has nothing
-// set. One thread at a time.
+// Key-value settings of datasets and loaders, copied on use. A moved-from or default object has no settings. One
+// thread at a time.
 //   dataline::Options options{{"batch_size", 256}, {"shuffle", "full"}, {"drop_last", true}};
 class Options {
  public:
@@ -41,7 +41,8 @@ class Options {
   }
   explicit operator bool() const noexcept { return options_ != nullptr; }
 
-  // The same settings: a later change of one is none of the other. Arrays, tables, extensions and the token are shared.
+  // The same settings. Later changes of one object do not affect the other. Arrays, tables, extensions and the
+  // token are shared.
   //   dataline::Options validation = options.copy();
   Result<Options> try_copy() const {
     if (!options_) return Options();
@@ -53,7 +54,8 @@ class Options {
   }
   Options copy() const { return try_copy().value(); }
 
-  // The last value of a key holds. DL_ERR_UNKNOWN_OPTION names the nearest key, DL_ERR_BAD_OPTION what was expected.
+  // If a key is set twice, the last value applies. DL_ERR_UNKNOWN_OPTION names the nearest key, DL_ERR_BAD_OPTION
+  // the expected value.
   Result<void> try_set(const std::string& key, const SettingValue& value) {
     return std::visit([&](const auto& held) { return put(key, held); }, value.value_);
   }
@@ -62,9 +64,9 @@ class Options {
     return *this;
   }
 
-  // The arrays of sample_indices, weights and lengths, copied, or borrowed: then they must not change, and `release` (any
-  // callable without arguments, moved here) is called once, from any thread, when neither these options nor anything
-  // made from them needs the array; never when the call fails. It must not throw.
+  // The arrays of sample_indices, weights and lengths, copied or borrowed. A borrowed array must not change.
+  // `release` (any callable without arguments, moved here) is called once, from any thread, when neither these
+  // options nor anything created with them needs the array. It is not called if the call fails. It must not throw.
   Result<void> try_set_indices(Span<const int64_t> indices) {
     return with_handle([&](dl_options* to, dl_error* error) {
       return dl_options_set_indices(to, indices.data(), count(indices), nullptr, nullptr, error);
@@ -121,7 +123,8 @@ class Options {
     return try_borrow_lengths(lengths, std::forward<Release>(release)).value(), *this;
   }
 
-  // The host's tables of dataline.h. What `context` points to must live until everything made with it is gone.
+  // The host's tables of dataline.h. The target of `context` must live until everything created with the table is
+  // destroyed.
   Result<void> try_set_allocator(const dl_allocator& allocator) {
     return with_handle(
         [&](dl_options* to, dl_error* error) { return dl_options_set_allocator(to, &allocator, error); });
@@ -139,7 +142,7 @@ class Options {
         [&](dl_options* to, dl_error* error) { return dl_options_set_cancel_token(to, token.get(), error); });
   }
   Options& set_cancel_token(const CancelToken& token) { return try_set_cancel_token(token).value(), *this; }
-  // What was added so far; later additions have no effect on these options. An empty handle: none.
+  // Applies what was added so far; later additions have no effect on these options. An empty handle: none.
   Result<void> try_set_extensions(const Extensions& extensions) {
     return with_handle([&](dl_options* to, dl_error* error) {
       return dl_options_set_extensions(to, extensions.get(), error);
@@ -149,7 +152,7 @@ class Options {
     return try_set_extensions(extensions).value(), *this;
   }
 
-  // The current value as text: the default when not set, "" for none.
+  // The current value as text: the default if not set, "" for none.
   Result<std::string> try_get(const std::string& key) const {
     if (!options_) {
       Options defaults;
@@ -164,7 +167,7 @@ class Options {
   }
   std::string get(const std::string& key) const { return try_get(key).value(); }
 
-  // For loaders: the library reads no environment, and asks this one when rank or world_size is auto.
+  // For loaders. The library does not read the environment: it uses this copy when rank or world_size is auto.
   Result<void> give_environment() const {
     if (!options_) return {};
     return detail::result_of([&](dl_error* error) {
@@ -172,9 +175,9 @@ class Options {
     });
   }
 
-  // NULL where nothing is set; all functions of dataline.h accept that.
+  // NULL if nothing is set; all functions of dataline.h accept NULL.
   dl_options* raw() const noexcept { return options_.get(); }
-  // Gives the handle away.
+  // Transfers the handle to the caller.
   dl_options* release() noexcept { return options_.release(); }
 
  private:
@@ -200,7 +203,7 @@ class Options {
     return with_handle(
         [&](dl_options* to, dl_error* error) { return dl_options_set_i64(to, key.c_str(), value, error); });
   }
-  // A language's boolean is no number, and no name of a directory.
+  // A C++ bool is not a number, and not the name of a directory.
   Result<void> put(const std::string& key, bool value) {
     const char* const text = value ? "true" : "false";
     if (type_of(key) == DL_OPTION_TEXT)
@@ -221,15 +224,14 @@ class Options {
     if (Result<void> fits = takes_array(key, DL_OPTION_WEIGHTS, "an array of floats"); !fits) return fits;
     return try_set_weights(weights);
   }
-  // The library has one call for each kind of array, without a key: checking the key's kind is up to us.
+  // The library has one call for each kind of array, without a key, so the key's kind is checked here.
   Result<void> takes_array(const std::string& key, int32_t type, const char* got) {
     const int32_t found = type_of(key);
     if (found == type) return {};
-    if (found != 0)
-      return Error(DL_ERR_BAD_OPTION, "option '" + key + "': it takes no such array, got " + got);
+    if (found != 0) return Error(DL_ERR_BAD_OPTION, "option '" + key + "': does not accept " + got);
     return put(key, std::string());  // unknown: the library's own message
   }
-  // The type of the option of that name; 0: there is none.
+  // The type of the option; 0 if there is no such option.
   static int32_t type_of(const std::string& key) noexcept {
     for (int32_t i = 0; i < dl_option_count(); ++i) {
       dl_option_info info = {};

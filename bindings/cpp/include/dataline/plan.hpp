@@ -11,12 +11,12 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// In order, field by field: stages on the host, copies over the bus ("copy"), stages on the device. Strings borrow from the
-// loader.
+// The stages, in order, field by field: on the host, copies over the bus ("copy"), on the device. Strings borrow
+// from the loader.
 struct Plan {
   std::vector<dl_plan_stage> stages;
 
-  // Bytes per sample that cross the bus: 0 on the cpu, -1 where they vary.
+  // Bytes per sample that cross the bus: 0 on the cpu, -1 if they vary.
   int64_t bus_bytes() const noexcept {
     int64_t sum = 0;
     for (const dl_plan_stage& stage : stages) {

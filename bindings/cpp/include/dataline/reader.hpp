@@ -25,7 +25,7 @@ inline namespace DATALINE_CPP_ABI {
 struct Field {
   std::string name;
   int32_t dtype = 0;           // DL_DTYPE_*
-  std::vector<int64_t> shape;  // of one record; ragged: of one row, the length varies by record
+  std::vector<int64_t> shape;  // of one record; ragged: of one row, whose count varies by record
   std::string axes;            // "HWC", or "" when unknown
   int32_t kind = DL_KIND_DENSE;
   int64_t max_bytes = 0;  // ragged: maximum per record; 0: max_bytes_per_sample
@@ -42,7 +42,7 @@ struct Field {
 
 namespace detail {
 
-// Fields as dataline.h takes them. Borrows names and axes from them.
+// Fields in the form that dataline.h expects. Borrows names and axes from them.
 class FieldViews {
  public:
   explicit FieldViews(const std::vector<Field>& fields) {
@@ -55,7 +55,7 @@ class FieldViews {
       view.name = field.name.c_str();
       view.dtype = field.dtype;
       view.rank = static_cast<int32_t>(shape.size());
-      view.shape = shape.data();  // stays valid when `shapes_` grows, which moves its vectors
+      view.shape = shape.data();  // stays valid when `shapes_` grows and moves its vectors
       view.axes = field.axes.c_str();
       view.bytes = field.kind == DL_KIND_RAGGED ? field.max_bytes : 0;
       views_.push_back(view);
@@ -69,7 +69,8 @@ class FieldViews {
   std::vector<dl_view> views_;
 };
 
-// What the records of one call keep until they have been converted. Made when the first one keeps something.
+// Objects that the records of one call keep until they have been converted. Created when the first record keeps
+// one.
 using Owners = std::vector<std::shared_ptr<const void>>;
 
 // Whether a flag that another thread sets is set.
@@ -82,7 +83,8 @@ inline bool is_cancelled(const dl_reader_request& request) noexcept { return is_
 
 }  // namespace detail
 
-// Becomes true when nobody wants what a callback makes any more: slow ones look, and return an error. Valid during the call.
+// Becomes true when the result of a callback is no longer wanted. Slow callbacks check it and return an error.
+// Valid during the call.
 class Cancelled {
  public:
   Cancelled() = default;  // never
@@ -94,11 +96,11 @@ class Cancelled {
   const int32_t* flag_ = nullptr;
 };
 
-// One record to be filled, valid during the call of Reader::read. Fields are numbered as in Reader::fields.
+// One record to fill, valid during the call of Reader::read. Fields are numbered as in Reader::fields.
 class Record {
  public:
-  // Writes a whole field. A field of another dtype or, dense, another size makes the record bad; a ragged one that does
-  // not fit is too large (DL_ERR_TOO_LARGE).
+  // Writes a complete field. A wrong dtype, or for a dense field a wrong size, makes the record bad. A ragged
+  // field that exceeds its space is too large (DL_ERR_TOO_LARGE).
   template <typename T>
   void put(int32_t field, const T* items, size_t count) {
     const int64_t bytes = static_cast<int64_t>(count * sizeof(T));
@@ -125,9 +127,10 @@ class Record {
     put(field, reinterpret_cast<const uint8_t*>(text.data()), text.size());
   }
 
-  // As put, without the copy: the batch is made straight from `items`, at any alignment. They must not change before the
-  // record has been converted: `owner` is kept until then, and released on the thread that called Reader::read. Without an
-  // owner, they must stay as long as the dataset and what is made from it.
+  // Like put, but without the copy: the library converts directly from `items`, at any alignment. They must not
+  // change before the record has been converted. `owner` is kept until then, and released on the thread that
+  // called Reader::read. Without an owner, `items` must live as long as the dataset and everything created from
+  // it.
   template <typename T>
   void borrow(int32_t field, const T* items, size_t count, std::shared_ptr<const void> owner = nullptr) {
     if (!fits<T>(field, static_cast<int64_t>(count * sizeof(T)))) return;
@@ -141,7 +144,7 @@ class Record {
   void borrow(int32_t field, Span<const T> items, std::shared_ptr<const void> owner = nullptr) {
     borrow(field, items.data(), items.size(), std::move(owner));
   }
-  // All of a vector, which is kept.
+  // Lends all of a vector, and keeps the vector.
   template <typename T>
   void borrow(int32_t field, std::shared_ptr<const std::vector<T>> items) {
     const T* const data = items->data();
@@ -149,15 +152,17 @@ class Record {
     borrow(field, data, count, std::shared_ptr<const void>(std::move(items)));
   }
 
-  // The place of this record in the epoch's order, the epoch, and the loader's seed: what a random draw should depend on.
-  // Both are -1 where the record is not read for a place in an epoch (Dataset::image_info; the upload of io=device).
+  // The record's place in the epoch's order, the epoch, and the loader's seed: the inputs for random draws. Slot
+  // and epoch are -1 for a record that is read outside an epoch (Dataset::image_info; the upload of io=device).
   int64_t slot() const noexcept { return request_.slots[record_]; }
   int64_t epoch() const noexcept { return request_.epoch; }
   uint64_t seed() const noexcept { return request_.seed; }
-  // Nobody wants the record any more: the loader is being destroyed or was cancelled. Slow readers look, and return.
+  // True when the record is no longer wanted: the loader is being destroyed or was cancelled. Slow readers check
+  // it and return.
   Cancelled cancelled() const noexcept { return Cancelled(request_.cancelled); }
 
-  // A dense field to be written in place, 64-byte aligned. With another dtype the record becomes bad and the span is empty.
+  // A dense field to write directly, 64-byte aligned. With another dtype the record becomes bad and the span is
+  // empty.
   template <typename T>
   Span<T> room(int32_t field) {
     if (!is<T>(field)) return {};
@@ -168,11 +173,11 @@ class Record {
   // The cell of dataline.h, for everything else.
   dl_reader_cell& cell(int32_t field) noexcept { return *dl_reader_cell_at(&request_, record_, field); }
 
-  // Marks this record as bad; on_error decides what happens then. The text and `code` (not 0) go into the error.
+  // Marks this record as bad; on_error decides what happens then. The error contains the text and `code` (not 0).
   void fail(std::string_view why, int32_t code = 1) {
     cell(0).status = code != 0 ? code : 1;
     failed_ = true;
-    // Nothing is allocated, because the failure may be a lack of memory.
+    // Does not allocate, because the failure may be a lack of memory.
     const size_t room = static_cast<size_t>(request_.message_bytes);
     const int length = static_cast<int>(why.size() < room ? why.size() : room);
     std::snprintf(request_.messages + record_ * request_.message_bytes, room, "%.*s", length, why.data());
@@ -195,7 +200,7 @@ class Record {
     return false;
   }
 
-  // Says how many bytes the field has, and whether it may: dense, the field's; ragged, any.
+  // Sets the byte count of the field, if it is valid. Dense: the field's size. Ragged: any.
   template <typename T>
   bool fits(int32_t field, int64_t bytes) {
     if (!is<T>(field)) return false;
@@ -217,37 +222,40 @@ class Record {
   bool failed_ = false;
 };
 
-// Derive from it, or give Dataset::from_reader a callable. Threading: read is called from worker threads (with
-// num_workers=0 from the thread in next), concurrently; it must not call Dataline. Destroyed on any thread, when it
-// will not be called again.
+// Derive from it, or pass a callable to Dataset::from_reader. Threading: worker threads call read concurrently
+// (with num_workers=0 the thread in next calls it). read must not call Dataline. The reader is destroyed on any
+// thread, after the last call.
 class Reader {
  public:
   virtual ~Reader() = default;
-  // Called once, when the dataset is made.
+  // Called once, when the dataset is created.
   virtual std::vector<Field> fields() const = 0;
   virtual int64_t count() const = 0;
-  // Text that differs when the data differs; "" for none. Saved states and the option `cache` compare it. Called once.
+  // A text that changes when the data changes; "" for none. Saved states and the option `cache` compare it. Called
+  // once.
   virtual std::string fingerprint() const { return ""; }
-  // The files that the records are read from, in order: paths of this machine, or of storages that the options know. Each must exist.
-  // Saved states, the option `cache` and Dataset::identity compare them, as they are when the dataset is made, as they compare files
-  // that the library reads itself. Called once; empty: none.
+  // The files that the records are read from, in order: local paths, or paths of storages in the options. Each
+  // must exist. The library notes their state when the dataset is created. Saved states, the option `cache` and
+  // Dataset::identity compare it, as for files that the library reads. Called once; empty: none.
   virtual std::vector<std::string> files() const { return {}; }
-  // One number per file, ascending: the record after its last one. The last number is count(). With it a changed file
-  // invalidates only its own samples in a cache. Empty: a record may be in any file. Called once.
+  // One number per file, ascending: the index after the file's last record. The last number is count(). A changed
+  // file then invalidates only its own samples in a cache. Empty: any file may contain any record. Called once.
   virtual std::vector<int64_t> file_ends() const { return {}; }
-  // Records that cost little together once one of them is read, as those of a compressed group: block i ends before record
-  // block_ends()[i], rising, the last one is count(). shuffle=window reads each within one stretch of an epoch. Empty: none.
-  // Called once.
+  // Blocks of records that are cheap to read together, such as a compressed group. Block i ends before record
+  // block_ends()[i]; the numbers ascend, and the last one is count(). shuffle=window reads each block within one
+  // stretch of an epoch. Empty: no blocks. Called once.
   virtual std::vector<int64_t> block_ends() const { return {}; }
-  // So many blocks the reader can keep open (0: any number): from 4 on shuffle=window never needs more at a time.
-  // Called once.
+  // The number of blocks that the reader can keep open (0: any number). With 4 or more, shuffle=window never needs
+  // more at a time. Called once.
   virtual int64_t held_blocks() const { return 0; }
-  // Whether read takes no longer than copying its records does: then a consumer that waits calls it, too. Called once.
+  // Whether read is as fast as copying its records. A consumer that waits for a batch then also calls read. Called
+  // once.
   virtual bool prompt() const { return false; }
-  // Block `block` is read soon: notes it and returns at once, so that a thread can open it while others read. A hint: not
-  // every block is told of. Called concurrently, as read is; an exception is ignored.
+  // A hint: block `block` will be read soon. Note the number and return immediately, so that a thread can open the
+  // block while others read. Some blocks are never announced. Called concurrently, as read is; an exception is
+  // ignored.
   virtual void advise(int64_t block) { static_cast<void>(block); }
-  // Fills record `index`, 0 <= index < count(). An exception makes the record bad; its what() goes into the error.
+  // Fills record `index`, 0 <= index < count(). An exception makes the record bad; the error contains its what().
   virtual void read(int64_t index, Record& record) = 0;
 };
 
@@ -293,7 +301,7 @@ struct ReaderState {
     } catch (const std::exception& error) {
       record.fail(error.what());
     } catch (...) {
-      record.fail("an exception that is no std::exception");
+      record.fail("an exception that is not a std::exception");
     }
 #else
     reader->read(index, record);
@@ -301,7 +309,7 @@ struct ReaderState {
   }
 };
 
-// A callable (int64_t index, Record&) as a Reader.
+// Wraps a callable (int64_t index, Record&) as a Reader.
 template <typename Call>
 class CallReader final : public Reader {
  public:

@@ -11,7 +11,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Made by View::rows; borrows like the view. Counts are of T; [i] is not checked.
+// Returned by View::rows; borrows like the view. Counts are in elements of T; [i] is not checked.
 template <typename T>
 class Rows {
  public:
@@ -40,7 +40,8 @@ class Rows {
   };
 
   Rows() noexcept = default;
-  // `offsets` NULL: sample i is `width` items from data + i * step; else items [offsets[i], offsets[i + 1]) of `width`.
+  // With `offsets` NULL, sample i is `width` items at data + i * step. Otherwise it is rows [offsets[i], offsets[i
+  // + 1]) of `width` items.
   Rows(const T* data, int64_t samples, int64_t width, int64_t step, const int64_t* offsets) noexcept
       : data_(data), samples_(samples), width_(width), step_(step), offsets_(offsets) {}
 

@@ -1,4 +1,4 @@
-// Span: std::span where available, else the part of it that is needed here.
+// Span: std::span where available; otherwise the subset of it that this header needs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Storages of the host's: where the bytes of paths that begin with `scheme://` are.
+// Storages that the host adds. They store the bytes of `scheme://` paths.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,26 +17,26 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// An object of a storage. Reads come from several threads at once; destroyed on any, after them.
+// A stored object. Several threads read from it concurrently. It is destroyed on any thread, after the last read.
 class StoredObject {
  public:
   virtual ~StoredObject() = default;
   virtual int64_t bytes() const = 0;
-  // Another text when the object has other bytes, such as a version or an ETag. Empty: nobody can tell, so that the option `cache`
-  // and conversions that resume refuse the object. Lives as long as the object.
+  // A text that changes when the object's bytes change, such as a version or an ETag. Empty: unknown; the option
+  // `cache` and conversions that resume then reject the object. Lives as long as the object.
   virtual const char* fingerprint() const { return ""; }
-  // Fills all of `out` from `offset` on; both are within the object.
+  // Fills all of `out` from `offset`; the range is within the object.
   virtual Result<void> read(int64_t offset, Span<std::byte> out, Cancelled cancelled) const = 0;
 };
 
-// What a storage is to open. Valid during the call.
+// A request to open an object. Valid during the call.
 class StorageRequest {
  public:
   explicit StorageRequest(const dl_storage_object& raw) noexcept : raw_(raw), options_(raw.options) {}
-  // Whole, with its scheme.
+  // The complete path, with its scheme.
   std::string path() const { return raw_.path; }
   Cancelled cancelled() const noexcept { return Cancelled(raw_.cancelled); }
-  // Of the caller: a storage that wraps another opens a File of that.
+  // The caller's options: a storage that wraps another one opens a File with them.
   const Options& options() const noexcept { return options_.get(); }
 
  private:
@@ -45,7 +45,7 @@ class StorageRequest {
 };
 
 struct Storage {
-  std::string scheme;  // as a format's name, also with +
+  std::string scheme;  // the same rules as for a format's name; may also contain +
   std::string doc;
   std::function<Result<std::unique_ptr<StoredObject>>(const StorageRequest& request)> open;
 };
@@ -57,7 +57,7 @@ inline dl_status open_object_for(void* context, dl_storage_object* object, dl_er
     const StorageRequest request(*object);
     Result<std::unique_ptr<StoredObject>> made = static_cast<const Storage*>(context)->open(request);
     if (!made) return dl_error_set(error, made.status(), made.error().message());
-    if (*made == nullptr) return dl_error_set(error, DL_ERR_READER, "open made no object");
+    if (*made == nullptr) return dl_error_set(error, DL_ERR_READER, "open returned no object");
     object->bytes = (*made)->bytes();
     object->fingerprint = (*made)->fingerprint();
     object->object = made->release();

@@ -12,7 +12,7 @@ inline namespace DATALINE_CPP_ABI {
 
 namespace detail {
 
-// The elements of one of the library's tables; `at(of..., index, out, error)` reads one.
+// Returns the elements of a table of the library; `at(of..., index, out, error)` reads one.
 template <typename Info, typename At, typename... Of>
 std::vector<Info> read_table(int32_t count, At at, Of... of) {
   std::vector<Info> table;
@@ -26,7 +26,8 @@ std::vector<Info> read_table(int32_t count, At at, Of... of) {
 
 }  // namespace detail
 
-// Every option: key, type (DL_OPTION_*), scope (DL_SCOPE_*), default, choices, limits, unit, doc. The strings are never freed.
+// Every option: key, type (DL_OPTION_*), scope (DL_SCOPE_*), default, choices, limits, unit, doc. The strings are
+// never freed.
 inline std::vector<dl_option_info> option_table() {
   return detail::read_table<dl_option_info>(dl_option_count(), dl_option_at);
 }
@@ -37,7 +38,7 @@ struct Transform {
   std::vector<dl_argument_info> arguments;
 };
 
-// The library's operators, then those of `extensions` (Extensions::get), whose strings live as long as that.
+// The library's operators, then those of `extensions` (Extensions::get), whose strings live as long as it does.
 inline std::vector<Transform> transform_table(const dl_extensions* extensions = nullptr) {
   const int32_t count = dl_transform_count(extensions);
   std::vector<Transform> table;
@@ -67,7 +68,7 @@ inline std::vector<FormatEntry> format_table(const dl_extensions* extensions = n
   return table;
 }
 
-// The storages of `extensions`: scheme and doc; the rest is NULL.
+// The storages of `extensions`: scheme and doc; the other members are NULL.
 inline std::vector<dl_storage> storage_table(const dl_extensions* extensions) {
   return detail::read_table<dl_storage>(dl_storage_count(extensions), dl_storage_at, extensions);
 }

@@ -1,4 +1,4 @@
-// The workers' threads: told when they start and end, or lent by the host.
+// The worker threads: callbacks when they start and end, or threads that the host lends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,14 +12,14 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// All may be empty. Those of start and end must not throw.
+// All members may be empty. start and end must not throw.
 struct Threads {
-  // On each worker, first and last (to name, pin or register it). `worker` counts from 0.
+  // Called on each worker, first and last (to name, pin or register the thread). `worker` counts from 0.
   std::function<void(int32_t worker, const char* name)> start;
   std::function<void(int32_t worker)> end;
-  // Empty: the library starts threads. Else called when a loader is made: arranges that `work` is called once, soon, on a
-  // thread of the host's that may be used until it returns, which is when the loader is destroyed. Returns 0, or an error
-  // number (DL_ERR_THREAD). Signals are the host's business then.
+  // Empty: the library starts threads. Otherwise called when a loader is created. It must arrange for `work` to be
+  // called once, soon, on a host thread. `work` uses the thread until the loader is destroyed, then returns.
+  // Returns 0, or an error number (DL_ERR_THREAD). The host then handles signals.
   std::function<int32_t(int32_t worker, const char* name, std::function<void()> work)> run;
 };
 

@@ -16,15 +16,16 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Borrows from its batch (dataset, loader) and is valid as long as that; to keep the bytes, copy the Batch.
-// In a batch shape()[0] is the samples; ragged: the sum of all lengths, and rows() gives the samples. A dataset's schema
-// has no batch dim, in a loader's it is batch_size or -1; in schemas data() is NULL.
+// Borrows from its batch, dataset or loader, and is valid as long as that object. To keep the bytes, copy the
+// Batch. In a batch, shape()[0] is the sample count; for a ragged field, it is the sum of all lengths, and rows()
+// returns the samples. A dataset's schema has no batch dim; in a loader's schema it is batch_size or -1. In
+// schemas, data() is NULL.
 class View {
  public:
   View() noexcept = default;
   explicit View(const dl_view* view, const dl_batch* batch = nullptr) noexcept : view_(view), batch_(batch) {}
 
-  // False for the result of find() when there is no such field; then the view must not be used.
+  // False for the result of find() if there is no such field; then the view must not be used.
   explicit operator bool() const noexcept { return view_ != nullptr; }
 
   const char* name() const noexcept { return view_->name; }
@@ -32,13 +33,13 @@ class View {
   const char* dtype_name() const noexcept { return dl_dtype_name(view_->dtype); }
   bool is_ragged() const noexcept { return view_->kind == DL_KIND_RAGGED; }
   int rank() const noexcept { return view_->rank; }
-  // In a schema a dim is -1 if it is unknown or varies.
+  // In a schema, a dim is -1 if it is unknown or varies.
   Span<const int64_t> shape() const noexcept { return detail::span_of(view_->shape, view_->rank); }
   // In elements.
   Span<const int64_t> strides() const noexcept { return detail::span_of(view_->strides, view_->rank); }
   // One letter per dim ("NHWC"), or "".
   const char* axes() const noexcept { return view_->axes; }
-  // Of the data delivered; -1 when varying (schemas).
+  // The bytes delivered; -1 if they vary (schemas).
   int64_t bytes() const noexcept { return view_->bytes; }
   bool read_only() const noexcept { return (view_->flags & DL_VIEW_READ_ONLY) != 0; }
   // Shares bytes with another view of the batch.
@@ -48,20 +49,20 @@ class View {
   int32_t device_type() const noexcept { return view_->device_type; }
   int32_t device_index() const noexcept { return view_->device_index; }
   Device device() const noexcept { return {view_->device_type, view_->device_index}; }
-  // The first element, on that device; NULL in a schema. If not on the cpu, call Batch::wait(stream) before
+  // The first element, on that device; NULL in a schema. If it is not on the cpu, call Batch::wait(stream) before
   // reading it in a stream; as, writable and rows are errors.
   const void* data() const noexcept {
     return view_->data == nullptr ? nullptr : static_cast<const char*>(view_->data) + view_->byte_offset;
   }
-  // Ragged: samples + 1 row numbers, sample i is rows [offsets[i], offsets[i + 1]); dense: empty.
+  // Ragged: samples + 1 row indices; sample i is rows [offsets[i], offsets[i + 1]). Dense: empty.
   Span<const int64_t> offsets() const noexcept {
     return view_->offsets == nullptr ? Span<const int64_t>() : detail::span_of(view_->offsets, samples() + 1);
   }
-  // Of the batch, including pads; 0 in a schema.
+  // The sample count of the batch, including pads; 0 in a schema.
   int64_t samples() const noexcept;
 
-  // All elements in C order, dense or packed ragged. DL_ERR_MISMATCH: T is another dtype (std::byte matches all);
-  // DL_ERR_UNSUPPORTED: on a device, or not contiguous (rows() may work); DL_ERR_WRONG_STATE: a schema.
+  // All elements in C order, dense or packed ragged. DL_ERR_MISMATCH: T is another dtype (std::byte matches all).
+  // DL_ERR_UNSUPPORTED: on a device, or not contiguous (rows() may work). DL_ERR_WRONG_STATE: a schema.
   template <typename T>
   Span<const T> as() const {
     if (const Fault fault = as_fault<T>(); fault != Fault::kNone) refuse<T>(fault);
@@ -73,8 +74,8 @@ class View {
     return elements<const T>();
   }
 
-  // The same with write access: the bytes are the consumer's until the batch is released. DL_ERR_UNSUPPORTED: read-only
-  // views.
+  // The same with write access. The consumer may change the bytes until it releases the batch. DL_ERR_UNSUPPORTED:
+  // read-only views.
   template <typename T>
   Span<T> writable() const {
     if (const Fault fault = writable_fault<T>(); fault != Fault::kNone) refuse<T>(fault);
@@ -86,8 +87,8 @@ class View {
     return elements<T>();
   }
 
-  // Sample by sample: rows<T>()[i] is sample i as a span, of any length when ragged. Only the samples
-  // have to be contiguous, so overlapping windows (tokens, views=true) can be read.
+  // Sample by sample: rows<T>()[i] is sample i as a span, of any length if ragged. Only each sample has to be
+  // contiguous, so overlapping windows (tokens, views=true) can be read.
   template <typename T>
   Rows<T> rows() const {
     if (const Fault fault = rows_fault<T>(); fault != Fault::kNone) refuse<T>(fault);
@@ -131,7 +132,7 @@ class View {
     return contiguous_from(is_ragged() ? 0 : 1) ? Fault::kNone : Fault::kStrides;
   }
 
-  // Whether the dims from `first` on are in C order without gaps.
+  // Whether the dims from `first` are in C order without gaps.
   bool contiguous_from(int first) const noexcept {
     int64_t expected = 1;
     for (int dim = view_->rank - 1; dim >= first; --dim) {
@@ -171,15 +172,15 @@ class View {
       case Fault::kNone:
       case Fault::kEmpty:
         return Error(DL_ERR_INVALID_ARGUMENT,
-                     "the view is empty: no such field, or a batch that was moved from");
+                     "the view is empty: no such field, or the batch was moved from");
       case Fault::kDtype:
         return about(DL_ERR_MISMATCH,
-                     std::string("is ") + dtype_name() + ", asked for as " + dl_dtype_name(wanted));
+                     std::string("is ") + dtype_name() + ", expected " + dl_dtype_name(wanted));
       case Fault::kSchema:
-        return about(DL_ERR_WRONG_STATE, "is of a schema and has no data");
+        return about(DL_ERR_WRONG_STATE, "belongs to a schema and has no data");
       case Fault::kDevice:
         return about(DL_ERR_UNSUPPORTED, "is on " + device().name() +
-                                             ", not in host memory: give data() to what runs there, after "
+                                             ", not in host memory: pass data() to code on the device after "
                                              "Batch::wait(stream), or load with device=cpu");
       case Fault::kStrides:
         return about(DL_ERR_UNSUPPORTED, "is not contiguous");

@@ -14,7 +14,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// The fields of a batch or schema, in order. Borrows as View does; `for (dataline::View view : batch.views())`.
+// The fields of a batch or schema, in order. Borrows as View does: `for (dataline::View view : batch.views())`.
 class Views {
  public:
   class Iterator {
@@ -48,14 +48,14 @@ class Views {
   Iterator begin() const noexcept { return {views_, 0, batch_}; }
   Iterator end() const noexcept { return {views_, count_, batch_}; }
 
-  // An empty View when there is none.
+  // Returns an empty View if there is no such field.
   View find(std::string_view name) const noexcept {
     for (int32_t i = 0; i < count_; ++i) {
       if (name == dl_view_at(views_, i)->name) return View(dl_view_at(views_, i), batch_);
     }
     return View();
   }
-  // DL_ERR_NO_SUCH_FIELD lists the fields there are.
+  // DL_ERR_NO_SUCH_FIELD lists the existing fields.
   Result<View> try_view(std::string_view name) const {
     if (View found = find(name)) return found;
     return no_field(name);
@@ -75,7 +75,7 @@ class Views {
 
  private:
   DATALINE_CPP_COLD Error no_field(std::string_view name) const {
-    std::string text = "no field '" + std::string(name) + "'; there are:";
+    std::string text = "no field '" + std::string(name) + "'; the fields are:";
     for (int32_t i = 0; i < count_; ++i)
       text += std::string(i > 0 ? ", " : " ") + dl_view_at(views_, i)->name;
     return Error(DL_ERR_NO_SUCH_FIELD, count_ > 0 ? text : text + " none");

@@ -1,4 +1,4 @@
-// Writer: rows become a set, a directory of shards and a manifest.
+// Writer: writes rows as a set, which is a directory of shards and a manifest.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,11 +16,12 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Writes `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`, which Dataset opens by `FORMAT:PATH`; writer_format_table() lists the
-// formats. Until finish the set is PATH.partial, so that PATH is a whole set or is not there. A Writer that goes without finish leaves the
-// finished shards in PATH.partial; one with the same arguments goes on behind the last of them.
+// Writes rows to `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`, which Dataset opens as `FORMAT:PATH`.
+// writer_format_table() lists the formats. The set is PATH.partial until finish, so PATH is always a complete set.
+// A Writer destroyed without finish leaves its finished shards in PATH.partial. A new Writer with the same
+// arguments resumes after the last finished shard.
 //
-// append, finish and info: any thread, also at once. An unstable part of dataline.h: it may still change in a minor release.
+// append, finish and info: any thread, concurrently. An unstable part of dataline.h: it may change in a minor release.
 //   dataline::Writer writer("arrow:set", {Field::dense<float>("x", {3}), Field::ragged<uint8_t>("text")});
 //   writer.append({Array("x", x, {n, 3}), Array::ragged("text", letters, offsets)});
 //   writer.finish();
@@ -30,9 +31,10 @@ class Writer {
   explicit Writer(dl_writer* taken) noexcept : writer_(taken) {}
   explicit operator bool() const noexcept { return writer_ != nullptr; }
 
-  // `fields`: those of one sample. `job` says what the set is made of: a PATH.partial with finished shards of another job, other
-  // fields or another shard_bytes is refused (DL_ERR_STATE_REFUSED). DL_ERR_BAD_URI (column), DL_ERR_UNSUPPORTED (a field that
-  // the format does not hold), DL_ERR_WRONG_STATE (PATH exists, or another process writes it), ...: dl_writer_create lists them.
+  // `fields` are the fields of one sample. `job` identifies the input of the set. A PATH.partial with finished
+  // shards of another job, other fields, another shard_bytes or codec is rejected (DL_ERR_STATE_REFUSED). DL_ERR_BAD_URI
+  // (column), DL_ERR_UNSUPPORTED (a field that the format cannot store), DL_ERR_WRONG_STATE (PATH exists, or
+  // another process writes it), ...: see dl_writer_create.
   Writer(const std::string& uri, const std::vector<Field>& fields, const std::string& job = "")
       : Writer(try_create(uri, fields, job).value()) {}
   static Result<Writer> try_create(const std::string& uri, const std::vector<Field>& fields,
@@ -40,16 +42,17 @@ class Writer {
     const detail::FieldViews views(fields);
     return made(uri, views.data(), views.size(), job);
   }
-  // Of a dataset: dataset.fields().
+  // With the fields of a dataset: dataset.fields().
   Writer(const std::string& uri, const Views& fields, const std::string& job = "")
       : Writer(try_create(uri, fields, job).value()) {}
   static Result<Writer> try_create(const std::string& uri, const Views& fields, const std::string& job = "") {
     return made(uri, fields.empty() ? nullptr : &(*fields.begin()).raw(), fields.size(), job);
   }
 
-  // Appends the samples of all arrays, one array per field in their order; they are read during the call only. `position`: what
-  // the host needs to go on after these rows. DL_ERR_MISMATCH, DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE: none
-  // of the rows is written, and the writer stays usable. After a failure of the file system (DL_ERR_IO, ...) each call gives it.
+  // Appends the samples of all arrays, one array per field in field order. The arrays are read during the call
+  // only. `position`: what the host needs to resume after these rows. DL_ERR_MISMATCH, DL_ERR_INVALID_ARGUMENT,
+  // DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE: no row is written, and the writer stays usable. After a file-system
+  // error (DL_ERR_IO, ...) every call returns that error.
   Result<void> try_append(const std::vector<Array>& arrays, const std::string& position = "") {
     const Result<std::vector<dl_array>> raw = detail::raw_of(arrays);
     if (!raw) return raw.error();
@@ -62,13 +65,14 @@ class Writer {
     try_append(arrays, position).value();
   }
 
-  // Ends the last shard and gives the set its name; nothing can be appended afterwards. DL_ERR_EMPTY: there is no row.
+  // Closes the last shard and renames the set to PATH. Nothing can be appended afterwards. DL_ERR_EMPTY: no rows.
   Result<void> try_finish() {
     return detail::result_of([&](dl_error* error) { return dl_writer_finish(writer_.get(), error); });
   }
   void finish() { try_finish().value(); }
 
-  // How far it is: samples, with those that were there at create (resumed_samples), finished shards, and their bytes.
+  // The progress so far: samples, including those that existed at create (resumed_samples), finished shards, and
+  // their bytes.
   Result<dl_writer_info> try_info() const {
     dl_writer_info info = {};
     info.struct_size = sizeof info;
@@ -78,11 +82,11 @@ class Writer {
     return info;
   }
   dl_writer_info info() const { return try_info().value(); }
-  // Of the last shard that was there at create; "": none. Borrowed.
+  // The position passed with the last rows of the last shard that existed at create; "": none. Borrowed.
   const char* position() const noexcept { return dl_writer_position(writer_.get()); }
 
   dl_writer* get() const noexcept { return writer_.get(); }
-  // Gives the handle away.
+  // Transfers the handle to the caller.
   dl_writer* release() noexcept { return writer_.release(); }
 
  private:
@@ -96,13 +100,13 @@ class Writer {
   std::unique_ptr<dl_writer, detail::Destroyer<dl_writer, dl_writer_destroy>> writer_;
 };
 
-// A format that is written.
+// A format that can be written.
 struct WriterFormat {
   std::string_view name;
   std::string_view doc;
 };
 
-// All of them. The texts are never freed.
+// All formats that can be written. The texts are never freed.
 inline std::vector<WriterFormat> writer_format_table() {
   std::vector<WriterFormat> table;
   const int32_t count = dl_writer_format_count();

@@ -1,8 +1,8 @@
 // The CUDA part of dataline_torch.hpp: LibTorch's current stream.
 //
-// DATALINE_TORCH_CUDA is 1 if LibTorch's CUDA headers and those of the CUDA run-time are found, or if the build defines it
-// (dataline::torch does; the program then links c10_cuda and torch_cuda). 0: tensors on a device are errors. It must be the
-// same in all object files of a program.
+// DATALINE_TORCH_CUDA is 1 if the CUDA headers of LibTorch and of the CUDA run-time are found, or if the build
+// defines it. The target dataline::torch defines it; the program then links c10_cuda and torch_cuda. 0: tensors on
+// a device are errors. All object files of a program must use the same value.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,7 +15,7 @@
 #include <string>
 
 #ifndef DATALINE_TORCH_CUDA
-// CUDAStream.h alone is not enough: packages for the CPU have it too.
+// CUDAStream.h alone is not enough: CPU packages contain it too.
 #if __has_include(<c10/cuda/impl/cuda_cmake_macros.h>) && __has_include(<cuda_runtime_api.h>) && \
     __has_include(<crt/host_defines.h>)
 #define DATALINE_TORCH_CUDA 1
@@ -31,13 +31,12 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// The value of the option `device` for a device of LibTorch: {"device", device_option(device)}. CUDA without an index is
-// LibTorch's current device. DL_ERR_UNSUPPORTED: neither the CPU nor CUDA.
+// The value of the option `device` for a device of LibTorch: {"device", device_option(device)}. CUDA without an
+// index is LibTorch's current device. DL_ERR_UNSUPPORTED: neither the CPU nor CUDA.
 inline Result<std::string> try_device_option(at::Device device) {
   if (device.is_cpu()) return std::string("cpu");
   if (!device.is_cuda()) {
-    return Error(DL_ERR_UNSUPPORTED,
-                 "device '" + device.str() + "': expected cpu or cuda, which Dataline delivers to");
+    return Error(DL_ERR_UNSUPPORTED, "device '" + device.str() + "': expected cpu or cuda");
   }
   int index = device.has_index() ? device.index() : 0;
 #if DATALINE_TORCH_CUDA
@@ -48,9 +47,9 @@ inline Result<std::string> try_device_option(at::Device device) {
 inline std::string device_option(at::Device device) { return try_device_option(device).value(); }
 
 #if DATALINE_TORCH_CUDA
-// For a batch whose tensors are also used in another stream than the current one: call it before the first use there. Work
-// queued later in `stream` starts after the batch is complete, and the batch's memory is not written again before that work
-// is done. Replaces Tensor::record_stream, which has no effect on a batch's tensors.
+// For tensors that are also used in a stream other than the current one. Call it before the first use there. Work
+// queued in `stream` after this call starts when the batch is complete, and the batch's memory is not reused
+// before that work is done. Replaces Tensor::record_stream, which has no effect on a batch's tensors.
 inline Result<void> try_also_on(const Batch& batch, c10::cuda::CUDAStream stream) {
   return batch.try_wait(stream.stream());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The program dataline-batches prints the fields of the first batches of a dataset: an example, and a way to see that the
+// The program dataline-batches prints the fields of the first batches of a dataset: an example, and a check that the
 // library is found.
 //
 //	go install github.com/dataline/dataline/bindings/go/cmd/dataline-batches@latest

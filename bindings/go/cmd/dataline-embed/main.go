@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The program dataline-embed puts the shared library into the package in the current folder, so that its program is one
-// file: a copy libdataline.so, and dataline_embed.go, which embeds it under the build tag dataline_embed.
+// The program dataline-embed embeds the shared library into the package in the current folder, so that the program is
+// one file. It writes a copy libdataline.so, and dataline_embed.go, which embeds it under the build tag dataline_embed.
 //
 //	go run github.com/dataline/dataline/bindings/go/cmd/dataline-embed [LIBRARY] && go build -tags dataline_embed
 //
-// LIBRARY is a file or a folder; otherwise the folder DATALINE_LIB_DIR, else the system's library folders. As
-// //go:generate line it takes the package's name from there; otherwise it is main.
+// LIBRARY is a file or a folder. Default: the folder DATALINE_LIB_DIR, or else the system's library folders. In a
+// //go:generate line it uses that package's name; otherwise the name is main.
 package main
 
 import (
@@ -42,7 +42,7 @@ func init() {
 }
 `
 
-// What every Linux with glibc has, which itself wants libgcc_s to end threads.
+// Libraries of every Linux with glibc, which itself needs libgcc_s to end threads.
 var everywhere = regexp.MustCompile(`^(libc|libm|libdl|libpthread|librt|libgcc_s|ld-linux.*)\.so`)
 
 func main() {
@@ -76,12 +76,12 @@ func run(arguments []string) error {
 	}
 	fmt.Printf("libdataline.so: %s, %d bytes, sha256 %x\n", library, len(bytes), sha256.Sum256(bytes))
 	if len(needs) > 0 {
-		fmt.Printf("it needs these at run time: %s (the library of the portable archive needs none)\n", strings.Join(needs, " "))
+		fmt.Printf("it requires at run time: %s (the library of the portable archive requires none)\n", strings.Join(needs, " "))
 	}
 	return nil
 }
 
-// find is the first of the places that holds a library.
+// find returns the first of the places that contains a library.
 func find(arguments []string) (string, error) {
 	places := []string{"/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}
 	if len(arguments) > 0 {
@@ -97,10 +97,10 @@ func find(arguments []string) (string, error) {
 			return found[0], nil
 		}
 	}
-	return "", fmt.Errorf("no libdataline.so in %s; name its file or folder", strings.Join(places, ", "))
+	return "", fmt.Errorf("no libdataline.so in %s; pass its file or folder", strings.Join(places, ", "))
 }
 
-// needed are the shared libraries that it needs and a bare system may lack.
+// needed returns the shared libraries that it requires and a bare system may not have.
 func needed(library string) ([]string, error) {
 	file, err := elf.Open(library)
 	if err != nil {

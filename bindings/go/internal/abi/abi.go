@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package abi is dataline.h in Go's words: the structs as they lie in memory, the numbers, and a thin layer of calls.
-// The layer has two forms with the same functions: one loads the shared library at run time and needs no C compiler,
-// the other (build tag dataline_static, with cgo) is linked with the static library. What follows from the header is
+// Package abi is dataline.h in Go: the structs in their memory layout, the numbers, and a thin layer of calls. The layer
+// has two forms with the same functions. One loads the shared library at run time and needs no C compiler. The other
+// (build tag dataline_static, with cgo) is linked with the static library. Everything that follows from the header is
 // generated (capi/api/update.sh); tests compare it with the header's description and with a C compiler.
 package abi
 

@@ -5,7 +5,7 @@ package abi
 // What the library calls, from any of its threads. Set once by the package above, before the first call; none of them
 // may panic. A context is the number that was given with the table or the loan.
 var (
-	// Release gives a loan back, or ends a reader.
+	// Release ends a loan or a reader.
 	Release func(context uintptr)
 	// Read fills the cells of a request; not 0: all records are bad. What it lends goes back to Release with the request's
 	// ReleaseContext, if that is not 0.

@@ -18,7 +18,7 @@ func pointer(result uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&result))
 }
 
-// releaseFor is the callback that gives a loan back; none for arrays that are copied.
+// releaseFor is the callback that ends a loan; none for arrays that are copied.
 func releaseFor(loan uintptr) uintptr {
 	if loan == 0 {
 		return 0
@@ -41,8 +41,8 @@ func (r *Reader) Bind() {
 	r.Read, r.Destroy = callbacks.read, callbacks.release
 }
 
-// Next is dl_loader_next, and dl_batch_views where it gave a batch. The argument lists lie in the frame, for others are
-// allocated by each call; what they point to is in the frame too, so it is alive, and where it was.
+// Next is dl_loader_next, then dl_batch_views if it returned a batch. The argument lists are in the frame, because others
+// are allocated by each call. Their targets are in the frame too, so they stay alive at the same address.
 func (f *Frame) Next(loader Handle, timeoutNs int64) int32 {
 	f.arguments = [5]uintptr{uintptr(loader), uintptr(timeoutNs), uintptr(unsafe.Pointer(&f.Batch)),
 		uintptr(unsafe.Pointer(&f.Error))}
@@ -63,7 +63,7 @@ func (f *Frame) Read(dataset Handle, index int64, options Handle) int32 {
 	return f.take(symbols[atDatasetRead], 5)
 }
 
-// take makes a call with the first arguments of the frame, which gives a batch, and looks at its views.
+// take makes a call with the first arguments of the frame, which returns a batch, and reads its views.
 func (f *Frame) take(symbol uintptr, count int) int32 {
 	status, _, _ := purego.SyscallN(symbol, f.arguments[:count]...)
 	if int32(status) == DL_OK {

@@ -97,7 +97,7 @@ func (r *Reader) Bind() {
 	C.bind_reader((*C.dl_reader)(unsafe.Pointer(r)))
 }
 
-// Next is dl_loader_next, and dl_batch_views where it gave a batch.
+// Next is dl_loader_next, then dl_batch_views if it returned a batch.
 func (f *Frame) Next(loader Handle, timeoutNs int64) int32 {
 	return int32(C.next_views((*C.dl_loader)(loader), C.int64_t(timeoutNs), (*C.frame)(unsafe.Pointer(f))))
 }

@@ -36,7 +36,7 @@ func Load() error {
 	return nil
 }
 
-// Loaded says whether the library is ready.
+// Loaded reports whether the library is ready.
 func Loaded() bool {
 	return loaded.Load()
 }

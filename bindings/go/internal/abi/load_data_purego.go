@@ -17,8 +17,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// openData opens a library that the program holds, which the dynamic linker takes from a file only: one in memory that has
-// no name on disk (Linux), else one in the user's cache folder.
+// openData opens a library in the program's memory. The dynamic linker accepts only a file: one in memory without a name
+// on disk (Linux), or else one in the user's cache folder.
 func openData(library []byte) (uintptr, error) {
 	opened, memoryErr := openInMemory(library)
 	if memoryErr == nil {
@@ -55,7 +55,7 @@ func openInMemory(library []byte) (uintptr, error) {
 	return purego.Dlopen(fmt.Sprintf("/proc/self/fd/%d", fd), purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
-// inCache is a file of the user's own that holds these bytes; one from an earlier run is compared with them by digest.
+// inCache is a file that the user owns with these bytes; a file from an earlier run is compared with them by digest.
 func inCache(library []byte) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -79,5 +79,5 @@ func inCache(library []byte) (string, error) {
 	if err = errors.Join(err, file.Chmod(0o700), file.Close()); err != nil {
 		return "", err
 	}
-	return name, os.Rename(file.Name(), name) // at once, for programs that start together
+	return name, os.Rename(file.Name(), name) // atomic, for programs that start together
 }

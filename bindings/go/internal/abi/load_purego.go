@@ -15,7 +15,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Set by SetPath and SetData, under loading; the later one holds.
+// Set by SetPath and SetData, under loading; the later one applies.
 var (
 	path string
 	data []byte
@@ -29,7 +29,7 @@ var callbacks struct {
 	openObject, readObject, closeObject uintptr
 }
 
-// SetPath says where the library is, a file or a folder; before the first call.
+// SetPath sets the location of the library, a file or a folder; before the first call.
 func SetPath(to string) error {
 	loading.Lock()
 	defer loading.Unlock()
@@ -40,7 +40,7 @@ func SetPath(to string) error {
 	return nil
 }
 
-// SetData gives the library itself; before the first call.
+// SetData sets the bytes of the library; before the first call.
 func SetData(library []byte) error {
 	loading.Lock()
 	defer loading.Unlock()
@@ -63,7 +63,7 @@ type place struct {
 	what, folder string
 }
 
-// places is one place where the user named it, else all there are. The folder "" stands for the system's search.
+// places is the one place that the user named, or else all places. The folder "" is the system's search.
 func places() []place {
 	if path != "" {
 		return []place{{"SetLibraryPath", path}}
@@ -87,7 +87,7 @@ func places() []place {
 	return all
 }
 
-// openIn tries the library's file names in one place; what was said of each is in the error.
+// openIn tries the library's file names in one place; the error contains the message for each.
 func openIn(where place) (library uintptr, err error) {
 	names := fileNames()
 	if where.folder != "" {
@@ -129,7 +129,7 @@ func load() error {
 		tried = errors.Join(tried, err)
 	}
 	text := strings.ReplaceAll(tried.Error(), "\n", "\n  ")
-	return fmt.Errorf("the library was not found; SetLibraryPath or DATALINE_LIB_DIR says where it is; tried\n  %s", text)
+	return fmt.Errorf("the library was not found; set its location with SetLibraryPath or DATALINE_LIB_DIR; tried\n  %s", text)
 }
 
 // bind finds every function, so that a library that lacks one fails here and not later.
@@ -137,7 +137,7 @@ func bind(library uintptr) error {
 	for at, name := range symbolNames {
 		address, err := purego.Dlsym(library, name)
 		if err != nil {
-			return fmt.Errorf("the library that was found lacks a function: %w", err)
+			return fmt.Errorf("the library found does not have a required function: %w", err)
 		}
 		symbols[at] = address
 	}

@@ -1,4 +1,4 @@
-/* Batches: mappings from field names to NumPy arrays that are made when asked for.
+/* Batches: mappings from field names to NumPy arrays that are created on demand.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "batch.h"
 
@@ -22,7 +22,7 @@ static void batch_free(Batch* self) {
   object_free((PyObject*)self);
 }
 
-/* The handle, which is the caller's to release now; NULL: it was released. */
+/* The handle, which the caller must now release; NULL: it is already released. */
 static dl_batch* taken_out(Batch* self) {
   dl_batch* batch;
   BEGIN_EXCLUSIVE(self);
@@ -37,8 +37,8 @@ static void batch_drop(Batch* self) {
   mailbox_empty();
 }
 
-/* The batch for the time of one call, whoever releases it meanwhile: nearly all that makes an object may run other Python
- * code, in this thread or in another. NULL: it was released; else let_go has to follow. */
+/* Keeps the batch for one call, even if it is released meanwhile: creating almost any object may run other Python code, in
+ * this thread or in another. NULL: it is already released. Otherwise let_go has to follow. */
 static dl_batch* hold_if_there(Batch* self) {
   dl_batch* batch;
   BEGIN_EXCLUSIVE(self);
@@ -62,7 +62,7 @@ static PyObject* let_go(Batch* self, dl_batch* batch, PyObject* result) {
   return result;
 }
 
-/* What `of` gives for the field of that name; `otherwise` (NULL: an error) where there is none. */
+/* The result of `of` for the field of that name; `otherwise` (NULL: an error) if there is none. */
 static PyObject* one(Batch* self, PyObject* name, PyObject* (*of)(dl_batch*, int32_t), PyObject* otherwise) {
   dl_batch* batch = hold(self);
   if (batch == NULL) return NULL;
@@ -206,7 +206,7 @@ static PyObject* batch_exit(Batch* self, PyObject* what) {
 static PyObject* batch_reduce(Batch* self, PyObject* none) {
   (void)self, (void)none;
   return PyErr_Format(PyExc_TypeError,
-                      "a Batch cannot be pickled or copied: take {name: array.copy()} of it");
+                      "a Batch cannot be pickled or copied: copy its arrays, {name: array.copy()}");
 }
 
 static PyObject* batch_repr(Batch* self) {
@@ -227,20 +227,19 @@ static PyMethodDef batch_methods[] = {
     {"tensors", (PyCFunction)batch_tensors, METH_NOARGS,
      "tensors($self, /)\n--\n\nAll fields as Tensors, in order."},
     {"wait", (PyCFunction)(void (*)(void))batch_wait, METH_VARARGS | METH_KEYWORDS,
-     "wait($self, /, stream=None)\n--\n\nWork that `stream` is given later begins when the batch is complete "
-     "in device memory. "
-     "The batch remembers the stream, and its memory is not written again before the work the stream has "
-     "when "
-     "the batch is dropped is done. "
-     "A handle, a stream of PyTorch or CuPy, or None: CUDA's legacy default stream. Never waits itself; "
-     "nothing on the cpu device."},
+     "wait($self, /, stream=None)\n--\n\nMakes `stream` wait until the batch is complete in device memory; "
+     "the call does not wait. "
+     "Batches of a device are delivered while their copies are in flight. "
+     "When the batch is dropped, its memory is not reused before the work then queued in the stream is done. "
+     "A handle, a stream of PyTorch or CuPy, or None: CUDA's legacy default stream. "
+     "Does nothing on the cpu device."},
     {"release", (PyCFunction)(void (*)(void))batch_release, METH_VARARGS | METH_KEYWORDS,
-     "release($self, /, stream=None)\n--\n\nGives up this object's part of the lease; what was made of it "
-     "keeps its own. "
-     "Twice is fine. With a `stream`: the memory is not written again before the work it has now is done."},
+     "release($self, /, stream=None)\n--\n\nReleases this object's part of the lease; arrays and tensors "
+     "keep theirs. Does nothing if called again. "
+     "With a `stream`: the memory is not reused before the work now queued in it is done."},
     {"__arrow_c_array__", (PyCFunction)(void (*)(void))batch_arrow, METH_VARARGS | METH_KEYWORDS,
      "__arrow_c_array__($self, /, requested_schema=None)\n--\n\nThe rows that are not pads, for Arrow: "
-     "pyarrow.record_batch(batch). They hold the lease."},
+     "pyarrow.record_batch(batch). It holds the lease."},
     {"__enter__", batch_enter, METH_NOARGS, "__enter__($self, /)\n--\n\n"},
     {"__exit__", (PyCFunction)batch_exit, METH_VARARGS, "__exit__($self, /, *what)\n--\n\n"},
     {"__reduce__", (PyCFunction)batch_reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\n"},
@@ -252,8 +251,8 @@ static PyType_Slot batch_slots[] = {
     {Py_tp_doc,
      "One batch: a mapping from field names to NumPy arrays that share its memory.\n\nThe first dim is the "
      "samples. "
-     "Arrays and tensors hold the lease, so they stay valid past the next batch, past ``release`` and past "
-     "the loader. "
+     "Arrays and tensors hold the lease. They stay valid past the next batch, past ``release`` and past the "
+     "loader. "
      "A ragged field is a Ragged of two arrays. Any thread may use and drop it."},
     {Py_tp_dealloc, batch_free},
     {Py_tp_methods, batch_methods},

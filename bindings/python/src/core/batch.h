@@ -5,14 +5,14 @@
 
 #include "core.h"
 
-/* batch_parts.c. All of it makes objects, in the middle of which other Python code may run and release the Batch that the
- * batch is of: so the caller has a reference of its own on the batch. */
+/* batch_parts.c. These functions create objects. Meanwhile other Python code may run and release the Batch. The caller
+ * therefore holds its own reference to the batch. */
 
 /* The field of that name; -1 without an exception when there is none, -2 with one. */
 int32_t batch_find(dl_batch* batch, PyObject* name);
 PyObject* batch_no_such_field(dl_batch* batch, PyObject* name); /* NULL, always */
 PyObject* batch_names(dl_batch* batch);
-/* A tuple of what `of` gives for each field. */
+/* A tuple of the results of `of` for each field. */
 PyObject* batch_each(dl_batch* batch, PyObject* (*of)(dl_batch*, int32_t));
 PyObject* batch_pairs(dl_batch* batch); /* a list of (name, array) */
 PyObject* batch_about(dl_batch* batch); /* a BatchInfo */

@@ -1,4 +1,4 @@
-/* What is made of a batch: names, values, texts. The caller holds the batch.
+/* Objects created from a batch: names, values, texts. The caller holds the batch.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "batch.h"
 
@@ -32,7 +32,7 @@ PyObject* batch_names(dl_batch* batch) {
 
 PyObject* batch_no_such_field(dl_batch* batch, PyObject* name) {
   PyObject *keys = batch_names(batch), *text = NULL, *bytes = NULL;
-  if (keys != NULL) text = PyUnicode_FromFormat("no field %R; there are %R", name, keys);
+  if (keys != NULL) text = PyUnicode_FromFormat("no field %R; the fields are %R", name, keys);
   if (text != NULL) bytes = PyUnicode_AsUTF8String(text);
   if (bytes != NULL) raise_local(DL_ERR_NO_SUCH_FIELD, "%s", PyBytes_AsString(bytes));
   Py_XDECREF(keys);

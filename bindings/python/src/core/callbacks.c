@@ -1,5 +1,5 @@
-/* The tables that extensions hand over, and calls from the library into Python: on any of its threads, with what is lent for
- * the call, and errors as the library has them.
+/* The tables that extensions pass to the library, and calls from the library into Python. These come on any of its threads,
+ * with objects that are lent for the call. Errors are converted to those of the library.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "callbacks.h"
 
@@ -86,7 +86,7 @@ void lent_end(PyObject* lent) {
 
 static bool is_lent(Lent* self) {
   if (atomic_load(&self->thread) == PyThread_get_thread_ident()) return true;
-  raise_local(DL_ERR_WRONG_STATE, "a request is used within its call, on the thread of the call");
+  raise_local(DL_ERR_WRONG_STATE, "a request was used after its call, or on another thread");
   return false;
 }
 
@@ -131,7 +131,7 @@ static PyMethodDef lent_methods[] = {
     {"open", (PyCFunction)lent_open, METH_VARARGS, "open($self, dataset, uri, /)\n--\n\n"},
     {"cancelled", (PyCFunction)lent_cancelled, METH_NOARGS, "cancelled($self, /)\n--\n\n"},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot lent_slots[] = {{Py_tp_doc, "The caller's options, for the time of a call."},
+static PyType_Slot lent_slots[] = {{Py_tp_doc, "The caller's options, valid during a call."},
                                    {Py_tp_methods, lent_methods},
                                    {Py_tp_new, not_by_hand},
                                    {0, NULL}};
@@ -169,12 +169,12 @@ static PyObject* file_read(File* self, PyObject* arguments) {
 
 static PyMethodDef file_methods[] = {
     {"read", (PyCFunction)file_read, METH_VARARGS,
-     "read($self, offset, length, /)\n--\n\nExactly so many bytes. Any thread."},
+     "read($self, offset, length, /)\n--\n\nReturns exactly `length` bytes. Any thread."},
     {NULL, NULL, 0, NULL}};
-static PyGetSetDef file_properties[] = {{"size", (getter)file_size, NULL, "Bytes, when it was opened.", NULL},
+static PyGetSetDef file_properties[] = {{"size", (getter)file_size, NULL, "Bytes when it was opened.", NULL},
                                         {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot file_slots[] = {
-    {Py_tp_doc, "A file of a format or storage, read where it is; closed when it is dropped."},
+    {Py_tp_doc, "An open file of a format or storage; closed when it is dropped."},
     {Py_tp_dealloc, file_free},
     {Py_tp_methods, file_methods},
     {Py_tp_getset, file_properties},

@@ -6,7 +6,7 @@
 #include "core.h"
 
 typedef struct {
-  PyObject_HEAD const dl_options* options; /* the caller's; valid while `thread` is set */
+  PyObject_HEAD const dl_options* options; /* owned by the caller; valid while `thread` is set */
   const int32_t* cancelled;                /* NULL: the call is not cancelled */
   _Atomic unsigned long thread;            /* the one that was called; 0: the call is over */
 } Lent;

@@ -1,5 +1,5 @@
-/* Declarations shared by the files of the extension. Everything runs with the GIL held unless it says otherwise; in a
- * free-threaded Python, where there is none, with the thread attached to the interpreter, and several at once.
+/* Declarations shared by the files of the extension. Everything runs with the GIL held unless its comment states otherwise.
+ * In a free-threaded Python, which has no GIL, the thread is attached to the interpreter, and several run concurrently.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DATALINE_PYTHON_CORE_H
 #define DATALINE_PYTHON_CORE_H
@@ -65,7 +65,7 @@ typedef struct Loader {
 
 typedef struct {
   PyObject_HEAD dl_batch* handle; /* NULL: released */
-  _Atomic uintptr_t stream;       /* the last that was told to wait for it; 0: none */
+  _Atomic uintptr_t stream;       /* the last that waits for it; 0: none */
   bool on_device;
 } Batch;
 
@@ -73,8 +73,8 @@ typedef struct {
 
 /* An attribute of a Python module of the package, as a new reference. */
 PyObject* from_package(const char* module, const char* name);
-/* Puts an object in a place that is empty or was filled by another thread meanwhile, and gives what is there: borrowed, for
- * ever. Takes the reference. */
+/* Stores an object in a place that is empty or was filled by another thread meanwhile. Returns the stored object, borrowed
+ * forever. Takes the reference. */
 PyObject* keep_first(_Atomic(PyObject*)* place, PyObject* made);
 /* from_package, once. */
 PyObject* kept_from_package(_Atomic(PyObject*)* place, const char* module, const char* name);
@@ -93,13 +93,12 @@ bool add_type(PyObject* module, const char* name, PyType_Spec* spec, PyTypeObjec
   dl_error name;        \
   dl_error_init(&name, sizeof name)
 
-PyObject* raise_error(const dl_error* error); /* NULL, always */
-PyObject* raise_local(dl_status code, const char* format,
-                      ...); /* an error that the binding finds by itself */
+PyObject* raise_error(const dl_error* error);                   /* NULL, always */
+PyObject* raise_local(dl_status code, const char* format, ...); /* an error that the binding detects */
 /* DL_OK: true. Else false, with the exception set; soft results become exceptions too. */
 bool check(dl_status status, const dl_error* error);
 
-/* ---- mailbox.c: what threads without the interpreter's lock have to tell it ---- */
+/* ---- mailbox.c: messages from threads without the interpreter's lock ---- */
 
 typedef struct letter letter;
 /* Keeps `owner` until `give_back(letter)` is called, by any thread, at any time; NULL: no memory. */
@@ -148,8 +147,8 @@ extern PyType_Spec options_spec, token_spec, loan_spec, dataset_spec, cells_spec
     writer_spec;
 
 PyObject* fields_of(const dl_view* views, int32_t count); /* schema.c: a tuple of tuples */
-/* Of what Python describes as tuples: (name, Loan, axes or None, Loan of offsets or None), which dataset.c reads; and
- * (name, dtype, shape, ragged, axes, bytes), which reader.c reads, with room for its shape. */
+/* Fields that Python describes as tuples: (name, Loan, axes or None, Loan of offsets or None), which dataset.c reads; and
+ * (name, dtype, shape, ragged, axes, bytes), which reader.c reads, with space for its shape. */
 bool array_of_tuple(PyObject* described, dl_array* array);
 bool field_of_tuple(PyObject* described, dl_view* view, int64_t* shape);
 PyObject* shape_tuple(const int64_t* shape, int32_t rank, int64_t factor);
@@ -174,7 +173,7 @@ int64_t item_count(const int64_t* shape, int32_t rank);
 
 PyObject* batch_own(dl_batch* handle);                  /* batch.c; takes the reference */
 PyObject* tensor_of(dl_batch* batch, int32_t field);    /* tensor_make.c; takes its own reference */
-void tensor_waited(PyObject* tensor, uintptr_t stream); /* this stream was told to wait for its batch */
+void tensor_waited(PyObject* tensor, uintptr_t stream); /* this stream waits for its batch */
 PyObject* array_of(dl_batch* batch, int32_t field);     /* a NumPy array, or a Ragged of two */
 PyObject* integers_of(dl_batch* batch, const int64_t* values, int64_t count); /* a memoryview */
 
@@ -198,8 +197,8 @@ void loaders_close_all(void); /* loader_life.c */
 
 void caller_enter(void); /* before such a call */
 void caller_leave(void); /* after it */
-/* Keeps the exception that is set if it is the caller's: not a failure of data (KeyboardInterrupt, SystemExit), and not in
- * a worker, where it has no recipient. The library then returns as soon as it can. */
+/* Keeps the exception that is set if the caller must see it: not a failure of data (KeyboardInterrupt, SystemExit), and not
+ * in a worker, where it has no recipient. The library then returns as soon as it can. */
 bool caller_keeps_exception(void);
 bool caller_has_exception(void);
 /* Once the library has returned: sets the exception that was kept. False: there was none. */

@@ -6,8 +6,8 @@
 
 static void destroy(void* dataset) { dl_dataset_destroy(dataset); }
 
-static const HandleKind kDataset = {"the dataset is closed", "the dataset was opened or closed already",
-                                    destroy, NULL};
+static const HandleKind kDataset = {"the dataset is closed", "the dataset is already open or closed", destroy,
+                                    NULL};
 
 static void dataset_free(Dataset* self) {
   handle_close(&self->handle, &kDataset);
@@ -64,7 +64,7 @@ bool array_of_tuple(PyObject* described, dl_array* array) {
     if (loan->strides[at] != row_bytes && loan->shape[at] > 1 && !empty) {
       raise_local(DL_ERR_INVALID_ARGUMENT,
                   "%s: expected C order within a sample (dim %d has a stride of %lld bytes, expected %lld); "
-                  "numpy.ascontiguousarray(x) or x.contiguous() gives it",
+                  "use numpy.ascontiguousarray(x) or x.contiguous()",
                   array->name, (int)at, (long long)loan->strides[at], (long long)row_bytes);
       return false;
     }
@@ -80,8 +80,7 @@ bool array_of_tuple(PyObject* described, dl_array* array) {
   }
   if (apart) {
     raise_local(DL_ERR_INVALID_ARGUMENT,
-                "%s: expected packed data; numpy.ascontiguousarray(x) or x.contiguous() gives it",
-                array->name);
+                "%s: expected packed data; use numpy.ascontiguousarray(x) or x.contiguous()", array->name);
     return false;
   }
   if (offsets->rank != 1 || offsets->dtype != DL_DTYPE_I64 || offsets->shape[0] < 1 ||
@@ -262,7 +261,7 @@ static Py_ssize_t dataset_length(Dataset* self) {
   int64_t count = dl_dataset_count(dataset);
   dataset_leave(self);
   if (count >= 0) return (Py_ssize_t)count;
-  PyErr_SetString(PyExc_TypeError, "the number of samples is not known");
+  PyErr_SetString(PyExc_TypeError, "the number of samples is unknown");
   return -1;
 }
 
@@ -295,8 +294,8 @@ static PyMethodDef dataset_methods[] = {
     {"_about", (PyCFunction)dataset_about, METH_NOARGS, "_about($self, /)\n--\n\n"},
     {"_identity", (PyCFunction)dataset_identity, METH_NOARGS, "_identity($self, /)\n--\n\n"},
     {"close", (PyCFunction)dataset_close, METH_NOARGS,
-     "close($self, /)\n--\n\nGives up this object's part; loaders and composed datasets keep theirs. Twice "
-     "is fine."},
+     "close($self, /)\n--\n\nReleases this object's reference; loaders and composed datasets keep theirs. "
+     "Does nothing if called again."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef dataset_properties[] = {
     {"closed", (getter)dataset_is_closed, NULL, "After ``close``.", NULL}, {NULL, NULL, NULL, NULL, NULL}};

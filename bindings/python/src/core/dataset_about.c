@@ -21,7 +21,7 @@ static PyObject* text_of(const char* text, const char* when_no_utf8) {
   return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), when_no_utf8);
 }
 
-/* A tuple of what `of` gives. */
+/* A tuple of the results of `of`. */
 static PyObject* tuple_of(const dl_dataset* dataset, int64_t count,
                           PyObject* (*of)(const dl_dataset*, int64_t)) {
   PyObject* tuple = PyTuple_New((Py_ssize_t)count);

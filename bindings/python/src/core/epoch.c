@@ -46,7 +46,7 @@ static PyObject* take(Epoch* self, int64_t timeout_ns) {
 
 static PyObject* epoch_next(Epoch* self) { return take(self, -1); }
 
-/* _next(timeout in ns, -1 for ever): a Batch, or None at the end. */
+/* _next(timeout in ns, -1: no limit): a Batch, or None at the end. */
 static PyObject* epoch_next_in(Epoch* self, PyObject* timeout) {
   int64_t timeout_ns = PyLong_AsLongLong(timeout);
   if (timeout_ns == -1 && PyErr_Occurred()) return NULL;
@@ -88,16 +88,16 @@ static void epoch_free(Epoch* self) {
 static PyMethodDef epoch_methods[] = {
     {"_next", (PyCFunction)epoch_next_in, METH_O, "_next($self, timeout_ns, /)\n--\n\n"},
     {"interrupt", (PyCFunction)epoch_interrupt, METH_NOARGS,
-     "interrupt($self, /)\n--\n\nEnds the waits for a batch of this loop with Interrupted; if no thread "
+     "interrupt($self, /)\n--\n\nEnds every wait for a batch of this loop with Interrupted. If no thread "
      "waits, the next call raises it. No batch is lost. Any thread; never blocks."},
     {"__length_hint__", (PyCFunction)epoch_length_hint, METH_NOARGS,
-     "__length_hint__($self, /)\n--\n\nThe number of batches that remain."},
+     "__length_hint__($self, /)\n--\n\nThe number of remaining batches."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot epoch_slots[] = {
     {Py_tp_doc,
      "The batches of one epoch; a loader returns it to a `for`. Threads may share it: each batch goes to one "
-     "of them, and all see the end. A newer loop over the loader, a seek or a loaded state ends it: then it "
-     "raises WrongStateError."},
+     "of them, and all see the end. A newer loop over the loader, a seek or a loaded state ends it: its next "
+     "step raises WrongStateError."},
     {Py_tp_dealloc, epoch_free},
     {Py_tp_iter, epoch_self},
     {Py_tp_iternext, epoch_next},

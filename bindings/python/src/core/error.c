@@ -38,7 +38,7 @@ bool check(dl_status status, const dl_error* error) {
   else if (status == DL_INTERRUPTED)
     raise_local(status, "interrupted");
   else if (status == DL_TIMEOUT)
-    raise_local(status, "there was no batch in time; a later call gets it");
+    raise_local(status, "no batch was ready in time; a later call returns it");
   else
     raise_local(status, "%s", status == DL_END ? "the last epoch is over" : dl_status_name(status));
   return false;

@@ -155,7 +155,7 @@ static dl_status object_read_locked(PyObject* opened, void* about, dl_error* err
       memcpy(request->out, buffer.buf, (size_t)buffer.len);
     } else {
       char text[120];
-      PyOS_snprintf(text, sizeof text, "read(%lld, %lld) gave %lld bytes", (long long)request->offset,
+      PyOS_snprintf(text, sizeof text, "read(%lld, %lld) returned %lld bytes", (long long)request->offset,
                     (long long)request->bytes, (long long)buffer.len);
       status = dl_error_set(error, DL_ERR_TRUNCATED, text);
     }
@@ -234,7 +234,7 @@ static PyMethodDef extensions_methods[] = {
      "_add_storage($self, scheme, open, doc, /)\n--\n\n"},
     {"_load", (PyCFunction)extensions_load, METH_VARARGS, "_load($self, path, /)\n--\n\n"},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot extensions_slots[] = {{Py_tp_doc, "What a program adds to the library."},
+static PyType_Slot extensions_slots[] = {{Py_tp_doc, "Extensions that a program adds to the library."},
                                          {Py_tp_new, extensions_new},
                                          {Py_tp_dealloc, extensions_free},
                                          {Py_tp_methods, extensions_methods},

@@ -1,4 +1,4 @@
-/* The life of the library's objects: handle.h says what for.
+/* The lifetime of library objects: see handle.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
@@ -23,7 +23,7 @@ void handle_destroy(const HandleKind* kind, void* object) {
 
 static bool is_open(const Handle* self) { return self->object != NULL && !self->closed; }
 
-/* Of a closed handle that nobody is in: the object, which is the caller's to destroy. */
+/* Returns the object of a closed handle without calls in progress. The caller must destroy it. */
 static void* taken_out(Handle* self) {
   void* object = self->closed && self->calls == 0 ? self->object : NULL;
   if (object != NULL) self->object = NULL;

@@ -1,8 +1,8 @@
 /* Objects of the library that several threads use and any of them may close: those of Dataset, Opening, Loader and Writer.
  *
- * A call keeps the object by counting itself in `calls`, so that close from another thread, or the end of the interpreter,
- * leaves the destroying to the last call that leaves. One lock guards all handles. Nothing under it waits or calls Python.
- * A fork takes it too, so that the child finds them whole.
+ * A call keeps the object by counting itself in `calls`. If another thread, or the end of the interpreter, closes the
+ * object, the last call that leaves destroys it. One lock guards all handles. Nothing under it waits or calls Python.
+ * A fork takes it too, so that the child finds them in a consistent state.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DATALINE_PYTHON_HANDLE_H
 #define DATALINE_PYTHON_HANDLE_H
@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 typedef struct {
-  const char* closed;            /* what is said to a call when there is no object */
-  const char* taken;             /* what is said to handle_put when there was one already */
+  const char* closed;            /* the error of a call when there is no object */
+  const char* taken;             /* the error of handle_put when there is already one */
   void (*destroy)(void* object); /* may wait; called without the interpreter's lock */
-  void (*cancel)(void* object);  /* at a close: ends the calls in progress, never waits; NULL: they go on */
+  void (*cancel)(void* object);  /* at a close: ends calls in progress, never waits; NULL: they continue */
 } HandleKind;
 
 typedef struct {
@@ -41,7 +41,7 @@ void handle_tell(Handle* self, void (*what)(void* object));
 void handles_lock(void);
 void handles_unlock(void);
 bool handle_fill(Handle* self, void* object); /* under the lock; false: there was one, or it is closed */
-/* Closes it, under the lock, and gives what the caller has to destroy after that. */
+/* Closes it, under the lock, and returns the object that the caller has to destroy after that. */
 void* handle_shut(Handle* self, const HandleKind* kind);
 void handle_destroy(const HandleKind* kind, void* object); /* NULL is fine */
 /* What was not filled in: destroys it, sets the exception, and is false. */

@@ -1,10 +1,10 @@
 /* Threads of the library that call Python, and the end of the interpreter.
  *
- * Whoever is about to ask for the interpreter counts itself in `asking` first and then looks whether it is open; the end
- * closes it first and then waits until nobody asks: one of the two sees the other. Without the wait a thread makes itself
- * known to an interpreter that is being taken down, which crashes where there is no GIL to hold it up.
- * At exit the interpreter terminates threads that wait for the GIL; unwinding through the library would end the process by
- * abort, so such a thread sleeps for ever instead (thread_is_ended).
+ * A thread that needs the interpreter first counts itself in `asking` and then checks whether it is open. The end first
+ * closes it and then waits until no thread is counted. So one of the two sees the other. Without the wait, a thread would
+ * attach to an interpreter that is shutting down, which crashes if no GIL stops the thread.
+ * At exit the interpreter terminates threads that wait for the GIL. Unwinding through the library would end the process by
+ * abort, so such a thread sleeps forever instead (thread_is_ended).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 

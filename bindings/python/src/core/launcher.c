@@ -1,4 +1,4 @@
-/* The environment of the process, for rank=auto and world_size=auto: the library reads none by itself.
+/* The environment of the process, for rank=auto and world_size=auto: the library does not read it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 

@@ -35,7 +35,7 @@ static PyObject* loader_create(Loader* self, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-/* _next(timeout in ns, -1 for ever): a Batch, or None at the end of an epoch. */
+/* _next(timeout in ns, -1: no limit): a Batch, or None at the end of an epoch. */
 static PyObject* loader_next(Loader* self, PyObject* timeout) {
   int64_t timeout_ns = PyLong_AsLongLong(timeout);
   if (timeout_ns == -1 && PyErr_Occurred()) return NULL;
@@ -101,31 +101,25 @@ static PyMethodDef loader_methods[] = {
     {"_trace_start", (PyCFunction)loader_trace_start, METH_VARARGS, "_trace_start($self, to, /)\n--\n\n"},
     {"_trace_stop", (PyCFunction)loader_trace_stop, METH_NOARGS, "_trace_stop($self, /)\n--\n\n"},
     {"save_state", (PyCFunction)loader_save_state, METH_NOARGS,
-     "save_state($self, /)\n--\n\nThe position and what identifies the job, as text under 4 KiB. It counts "
-     "what was "
-     "delivered, never what was loaded ahead."},
+     "save_state($self, /)\n--\n\nThe position and the identity of the job, as text under 4 KiB. Counts "
+     "batches that were delivered, not those loaded ahead. Any language and the shell can resume from it."},
     {"load_state", (PyCFunction)loader_load_state, METH_VARARGS,
-     "load_state($self, text, /)\n--\n\nGoes to a saved position and ends the current loop. Threads, depth, "
-     "I/O, memory and transform may differ from the saving job's; rank and world size too, at an equal "
-     "global batch.\n\nRaises StateError: "
-     "damaged, or of "
-     "another job; it names both values."},
+     "load_state($self, text, /)\n--\n\nSeeks to a saved position, and ends the current loop. Threads, "
+     "depth, I/O, memory and transform may differ from the saving job. Rank and world size may differ too, "
+     "if the global batch is equal.\n\nRaises StateError: damaged, or of another job; names both values."},
     {"cancel", (PyCFunction)loader_cancel, METH_NOARGS,
-     "cancel($self, /)\n--\n\nEnds every wait, now and later, with CancelledError, until a seek or load. Any "
-     "thread; "
-     "never blocks."},
+     "cancel($self, /)\n--\n\nEnds every current and later wait with CancelledError, until a seek or load. "
+     "Any thread; never blocks."},
     {"interrupt", (PyCFunction)loader_interrupt, METH_NOARGS,
-     "interrupt($self, /)\n--\n\nEnds the waits for a batch, of loops and of ``next``, with Interrupted; if "
-     "no thread waits, the next call raises it. A seek or load clears it. No batch is lost. Any thread; "
+     "interrupt($self, /)\n--\n\nEnds every current wait, of loops and of ``next``, with Interrupted. If no "
+     "thread waits, it ends the next call, unless a seek or load comes first. No batch is lost. Any thread; "
      "never blocks."},
     {"fileno", (PyCFunction)loader_fileno, METH_NOARGS,
-     "fileno($self, /)\n--\n\nA descriptor that is readable while ``next`` would not wait, so that select, "
-     "selectors and "
-     "asyncio take the loader. Never read it or close it."},
+     "fileno($self, /)\n--\n\nA descriptor that is readable while ``next`` would not wait, for select, "
+     "selectors and asyncio. Never read it or close it."},
     {"close", (PyCFunction)loader_close, METH_NOARGS,
-     "close($self, /)\n--\n\nStops the workers and frees what is not held; batches stay valid. Any thread, "
-     "also while "
-     "another is in ``next``, which then fails. Twice is fine."},
+     "close($self, /)\n--\n\nStops the workers and frees the memory; held batches stay valid. Any thread, "
+     "also while another is in ``next``, which then fails. Does nothing if called again."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef loader_properties[] = {
     {"closed", (getter)loader_is_closed, NULL, "After ``close``.", NULL}, {NULL, NULL, NULL, NULL, NULL}};

@@ -1,4 +1,4 @@
-/* What a loader tells of itself.
+/* The description of a loader.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "loader.h"
 
@@ -10,7 +10,7 @@ Py_ssize_t loader_length(Loader* self) {
   int64_t steps = dl_loader_steps(loader);
   loader_leave(self);
   if (steps >= 0) return (Py_ssize_t)steps;
-  PyErr_SetString(PyExc_TypeError, "the number of batches is not known");
+  PyErr_SetString(PyExc_TypeError, "the number of batches is unknown");
   return -1;
 }
 

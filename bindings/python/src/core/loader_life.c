@@ -8,7 +8,7 @@ static void destroy(void* loader) { dl_loader_destroy(loader); }
 static void cancel(void* loader) { dl_loader_cancel(loader); }
 static void interrupt(void* loader) { dl_loader_interrupt(loader); }
 
-static const HandleKind kLoader = {"the loader is closed", "the loader was made already", destroy, cancel};
+static const HandleKind kLoader = {"the loader is closed", "the loader already exists", destroy, cancel};
 
 static void link_loader(Loader* self) {
   self->before = NULL;

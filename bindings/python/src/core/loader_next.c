@@ -27,8 +27,8 @@ static bool wait_for_batch(dl_loader* loader, dl_epoch* loop, int64_t timeout_ns
   }
 }
 
-/* Of a failed sample of a reader of the host's: the exception that is set gets the one that the reader raised as its cause.
- * The package knows which; without an answer it stays as it is. */
+/* For a failed sample of a Python reader: sets the exception that the reader raised as the cause of the current exception.
+ * The package knows which; without an answer the exception does not change. */
 static void add_cause(Loader* self) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);

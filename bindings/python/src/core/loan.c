@@ -76,7 +76,7 @@ static PyObject* loan_of_buffer(PyObject* type, PyObject* object) {
   }
   self->data = buffer->buf;
   self->rank = buffer->ndim;
-  int64_t packed = buffer->itemsize; /* exporters such as ctypes leave strides out, whatever was asked for */
+  int64_t packed = buffer->itemsize; /* exporters such as ctypes omit strides, whatever was requested */
   for (int at = buffer->ndim - 1; at >= 0; at--) {
     self->shape[at] = buffer->shape == NULL ? buffer->len / buffer->itemsize : buffer->shape[at];
     self->strides[at] = buffer->strides == NULL ? packed : buffer->strides[at];
@@ -135,12 +135,11 @@ static PyObject* refuse(PyObject* capsule, bool versioned, const char* reason) {
 PyObject* loan_of_capsule(PyObject* type, PyObject* capsule) {
   bool versioned;
   void* managed = take_from(capsule, &versioned);
-  if (managed == NULL)
-    return PyErr_Format(PyExc_ValueError, "expected a Capsule of DLPack that nobody took yet");
+  if (managed == NULL) return PyErr_Format(PyExc_ValueError, "expected a DLPack capsule that is not used up");
   const DLTensor* tensor =
       versioned ? &((DLManagedTensorVersioned*)managed)->tensor : &((DLManagedTensor*)managed)->tensor;
   if (versioned && ((DLManagedTensorVersioned*)managed)->version.major != DLPACK_MAJOR)
-    return refuse(capsule, versioned, "DLPack of another major version");
+    return refuse(capsule, versioned, "unsupported major version of DLPack");
   Loan* self = loan_make(type);
   if (self == NULL) return refuse(capsule, versioned, NULL);
   self->dtype = dlpack_dtype(tensor->dtype);
@@ -183,28 +182,28 @@ static PyObject* loan_item(Loan* self, PyObject* index) {
   long long at = PyLong_AsLongLong(index);
   if (at == -1 && PyErr_Occurred()) return NULL;
   if (self->rank != 1 || self->dtype != DL_DTYPE_I64 || at < 0 || at >= self->shape[0])
-    return PyErr_Format(PyExc_IndexError, "expected a place in a row of i64");
+    return PyErr_Format(PyExc_IndexError, "expected an index into a row of i64");
   return PyLong_FromLongLong(*(const int64_t*)(self->data + at * self->strides[0]));
 }
 
 static PyGetSetDef loan_properties[] = {
-    {"dtype", (getter)loan_dtype, NULL, "As the library spells it.", NULL},
-    {"shape", (getter)loan_shape, NULL, "Items a dim.", NULL},
-    {"strides", (getter)loan_strides, NULL, "Bytes a dim.", NULL},
-    {"address", (getter)loan_address, NULL, "Of the first item.", NULL},
+    {"dtype", (getter)loan_dtype, NULL, "The library's name.", NULL},
+    {"shape", (getter)loan_shape, NULL, "Items per dim.", NULL},
+    {"strides", (getter)loan_strides, NULL, "Bytes per dim.", NULL},
+    {"address", (getter)loan_address, NULL, "The address of the first item.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef loan_methods[] = {
     {"of_buffer", (PyCFunction)loan_of_buffer, METH_O | METH_CLASS,
-     "of_buffer($type, object, /)\n--\n\nOf an object with the buffer protocol."},
+     "of_buffer($type, object, /)\n--\n\nFrom an object with the buffer protocol."},
     {"of_bytes", (PyCFunction)loan_of_bytes, METH_O | METH_CLASS,
-     "of_bytes($type, object, /)\n--\n\nOf the bytes of an object with the buffer protocol, whatever its "
+     "of_bytes($type, object, /)\n--\n\nFrom the bytes of an object with the buffer protocol, whatever its "
      "items are."},
     {"of_capsule", (PyCFunction)loan_of_capsule, METH_O | METH_CLASS,
-     "of_capsule($type, capsule, /)\n--\n\nOf a DLPack capsule, which is used up."},
+     "of_capsule($type, capsule, /)\n--\n\nFrom a DLPack capsule, which is used up."},
     {"of_memory", (PyCFunction)loan_of_memory, METH_VARARGS | METH_CLASS,
-     "of_memory($type, owner, address, dtype, shape, strides, /)\n--\n\nOf an object that keeps the memory "
-     "in place."},
-    {"item", (PyCFunction)loan_item, METH_O, "item($self, index, /)\n--\n\nOf a row of i64."},
+     "of_memory($type, owner, address, dtype, shape, strides, /)\n--\n\nFrom memory that the object `owner` "
+     "keeps in place."},
+    {"item", (PyCFunction)loan_item, METH_O, "item($self, index, /)\n--\n\nAn item of a row of i64."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot loan_slots[] = {{Py_tp_doc, "Memory of another object, kept alive and in place."},
                                    {Py_tp_dealloc, loan_free},

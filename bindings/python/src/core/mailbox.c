@@ -1,9 +1,9 @@
 /* Releases and log messages from threads that do not hold the GIL.
  *
  * The library calls a release from any thread, possibly while the thread with the GIL waits for a lock of the library, or
- * when the interpreter is about to exit. So nothing here waits for the GIL: the release is queued, and the main thread is
- * asked to process the queue soon. Every call that may have released something processes it too, so that objects released
- * on a Python thread are freed at once.
+ * when the interpreter is about to exit. So nothing here waits for the GIL: the release is queued, and the main thread
+ * processes the queue soon. Every call that may have released something processes it too, so that objects released on a
+ * Python thread are freed immediately.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is to be given back, and remarks, which name the letter of the function to call. */
+/* Objects to release, and log messages, which name the letter of the function to call. */
 struct letter {
   struct letter* next;
-  PyObject* object; /* to be given back; NULL in a remark */
+  PyObject* object; /* to release; NULL in a log message */
   atomic_int
       holders; /* of `object`: who lent it, and remarks that are not read yet, perhaps by another thread */
   letter* function; /* of a remark */
@@ -106,7 +106,7 @@ void remark(void* context, int32_t level, const char* message, size_t length) {
   if (written == NULL) return;
   written->function = context;
   atomic_fetch_add(&written->function->holders,
-                   1); /* the library gives the letter back after its last call of this */
+                   1); /* the library releases the letter after its last call of this */
   written->level = level < 0 ? 0 : level;
   written->length = length;
   memcpy(written->text, message, length);

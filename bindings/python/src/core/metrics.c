@@ -1,5 +1,5 @@
-/* What a loader measures. A dl_metrics ends when its object is dropped, so that calls need no lock; the library's may wait for
- * a loader's, so the interpreter's is let go.
+/* The measurements of a loader. A dl_metrics ends when its object is dropped, so calls need no lock. Calls of the library may
+ * wait for a loader, so they release the interpreter's lock.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "loader.h"
 
@@ -114,7 +114,7 @@ static PyMethodDef metrics_methods[] = {
     {"_stalls", (PyCFunction)metrics_stalls, METH_NOARGS, "_stalls($self, /)\n--\n\n"},
     {"_text", (PyCFunction)metrics_text, METH_VARARGS, "_text($self, labels, /)\n--\n\n"},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot metrics_slots[] = {{Py_tp_doc, "A handle on what a loader measures."},
+static PyType_Slot metrics_slots[] = {{Py_tp_doc, "A handle on the measurements of a loader."},
                                       {Py_tp_dealloc, metrics_free},
                                       {Py_tp_methods, metrics_methods},
                                       {Py_tp_new, not_by_hand},

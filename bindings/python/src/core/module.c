@@ -36,11 +36,11 @@ static PyMethodDef functions[] = {
 static int execute(PyObject* module) {
   static bool loaded = false;
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0 || loaded) {
-    PyErr_SetString(PyExc_ImportError, "dataline loads once in a process, in the main interpreter");
+    PyErr_SetString(PyExc_ImportError, "dataline loads once per process, in the main interpreter");
     return -1;
   }
   if (dl_abi_version() != DL_ABI_VERSION) {
-    PyErr_Format(PyExc_ImportError, "libdataline has ABI %d, this module was built for %d",
+    PyErr_Format(PyExc_ImportError, "libdataline has ABI %d, but this module requires ABI %d",
                  (int)dl_abi_version(), DL_ABI_VERSION);
     return -1;
   }
@@ -70,7 +70,7 @@ static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute},
 #endif
                                    {0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "dataline._core",
-                                        .m_doc = "What the package dataline is made on.",
+                                        .m_doc = "The extension module of the package dataline.",
                                         .m_methods = functions, .m_slots = slots};
 
 PyMODINIT_FUNC PyInit__core(void);

@@ -53,7 +53,7 @@ void object_free(PyObject* self) {
 
 PyObject* not_by_hand(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   (void)arguments, (void)keywords;
-  return PyErr_Format(PyExc_TypeError, "%R is not made by hand", (PyObject*)type);
+  return PyErr_Format(PyExc_TypeError, "%R cannot be created directly", (PyObject*)type);
 }
 
 /* Python's name of a type may be another than the one it is found by here. */

@@ -7,7 +7,7 @@ static const int64_t kSliceNs = 50 * 1000 * 1000; /* the longest wait between tw
 static void destroy(void* opening) { dl_opening_destroy(opening); }
 static void cancel(void* opening) { dl_opening_cancel(opening); }
 
-static const HandleKind kOpening = {"the opening is closed", "the opening was started or closed already",
+static const HandleKind kOpening = {"the opening is closed", "the opening is already started or closed",
                                     destroy, cancel};
 
 static void opening_free(Opening* self) {
@@ -56,7 +56,7 @@ static PyObject* opening_take(Opening* self, PyObject* arguments) {
   }
   leave(self);
   if (interrupted) return NULL;
-  if (status == DL_TIMEOUT) return raise_local(status, "it is not open yet; a later call gets the dataset");
+  if (status == DL_TIMEOUT) return raise_local(status, "the dataset is not open yet; try again later");
   return dataset_opened(dataset, made, status, &error);
 }
 
@@ -102,15 +102,15 @@ static PyMethodDef opening_methods[] = {
     {"_take", (PyCFunction)opening_take, METH_VARARGS, "_take($self, dataset, timeout_ns, /)\n--\n\n"},
     {"_progress", (PyCFunction)opening_progress, METH_NOARGS, "_progress($self, /)\n--\n\n"},
     {"cancel", (PyCFunction)opening_cancel, METH_NOARGS,
-     "cancel($self, /)\n--\n\nEnds it soon, with CancelledError, unless it is done by then. Any thread; "
-     "never "
-     "blocks."},
+     "cancel($self, /)\n--\n\nEnds the opening soon, with CancelledError, unless it has already finished. "
+     "Any thread; never blocks."},
     {"fileno", (PyCFunction)opening_fileno, METH_NOARGS,
-     "fileno($self, /)\n--\n\nA descriptor that is readable once ``result`` would not wait, so that select "
-     "and selectors take the opening. Never read it or close it."},
+     "fileno($self, /)\n--\n\nA descriptor that is readable when ``result`` would not wait, for select and "
+     "selectors. Never read it or close it."},
     {"close", (PyCFunction)opening_close, METH_NOARGS,
-     "close($self, /)\n--\n\nEnds it if it goes on, and frees it; a dataset that ``result`` gave stays. Any "
-     "thread, also while another is in ``result``, which then fails. Twice is fine."},
+     "close($self, /)\n--\n\nEnds the opening if it is running, and frees it; a dataset that ``result`` "
+     "returned stays. Any "
+     "thread, also while another is in ``result``, which then fails. Does nothing if called again."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef opening_properties[] = {
     {"closed", (getter)opening_is_closed, NULL, "After ``close``.", NULL}, {NULL, NULL, NULL, NULL, NULL}};

@@ -111,8 +111,8 @@ static PyObject* options_set_log(Options* self, PyObject* function) {
 
 static PyMethodDef options_methods[] = {
     {"set", (PyCFunction)options_set, METH_VARARGS,
-     "set($self, key, value, /)\n--\n\nBy text, as the shell does."},
-    {"get", (PyCFunction)options_get, METH_VARARGS, "get($self, key, /)\n--\n\nThe value in force, as text."},
+     "set($self, key, value, /)\n--\n\nSets a text value, as the shell does."},
+    {"get", (PyCFunction)options_get, METH_VARARGS, "get($self, key, /)\n--\n\nThe current value, as text."},
     {"set_indices", (PyCFunction)options_set_indices, METH_VARARGS,
      "set_indices($self, loan, /)\n--\n\nBorrowed."},
     {"set_weights", (PyCFunction)options_set_weights, METH_VARARGS,
@@ -120,15 +120,15 @@ static PyMethodDef options_methods[] = {
     {"set_lengths", (PyCFunction)options_set_lengths, METH_VARARGS,
      "set_lengths($self, loan, /)\n--\n\nBorrowed."},
     {"set_cancel_token", (PyCFunction)options_set_cancel_token, METH_VARARGS,
-     "set_cancel_token($self, token, /)\n--\n\nWhat ends opening and waiting."},
+     "set_cancel_token($self, token, /)\n--\n\nEnds opening and waiting."},
     {"set_extensions", (PyCFunction)options_set_extensions, METH_VARARGS,
-     "set_extensions($self, extensions, /)\n--\n\nWhat was added so far."},
-    {"set_log", (PyCFunction)options_set_log, METH_O, "set_log($self, function, /)\n--\n\nKept for ever."},
+     "set_extensions($self, extensions, /)\n--\n\nThe extensions added so far."},
+    {"set_log", (PyCFunction)options_set_log, METH_O, "set_log($self, function, /)\n--\n\nKept forever."},
     {"set_environment", (PyCFunction)options_set_environment, METH_O,
-     "set_environment($self, entries, /)\n--\n\nFor rank and world_size of auto; copied."},
+     "set_environment($self, entries, /)\n--\n\nFor rank=auto and world_size=auto; copied."},
     {NULL, NULL, 0, NULL}};
 
-static PyType_Slot options_slots[] = {{Py_tp_doc, "Settings by the keys of the library's table."},
+static PyType_Slot options_slots[] = {{Py_tp_doc, "Settings by the keys of the option table."},
                                       {Py_tp_new, options_new},
                                       {Py_tp_dealloc, options_free},
                                       {Py_tp_methods, options_methods},
@@ -137,7 +137,7 @@ PyType_Spec options_spec = {"dataline._core.Options", sizeof(Options), 0, Py_TPF
 
 static PyObject* token_new(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   if (!PyArg_ParseTuple(arguments, ":CancelToken") || (keywords != NULL && PyDict_Size(keywords) != 0)) {
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "CancelToken takes no arguments");
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "CancelToken does not accept arguments");
     return NULL;
   }
   allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -162,12 +162,12 @@ static PyObject* token_cancel(Token* self, PyObject* none) {
 
 static PyMethodDef token_methods[] = {
     {"cancel", (PyCFunction)token_cancel, METH_NOARGS,
-     "cancel($self, /)\n--\n\nEnds them now and for good. Any thread; never blocks."},
+     "cancel($self, /)\n--\n\nCancels permanently. Any thread; never blocks."},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot token_slots[] = {{Py_tp_doc,
-                                     "CancelToken()\n--\n\nEnds opening, and every wait of the loaders that "
-                                     "were given it (``cancel_token=``), with "
+                                     "CancelToken()\n--\n\nPermanently ends the opening of datasets and the "
+                                     "waits of loaders created with it (``cancel_token=``), with "
                                      "CancelledError."},
                                     {Py_tp_new, token_new},
                                     {Py_tp_dealloc, token_free},

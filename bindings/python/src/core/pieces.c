@@ -21,7 +21,7 @@ typedef struct {
   PyThread_type_lock
       come; /* a binary semaphore: free where something came that nobody has looked for. Not sem_t: that of glibc 2.34 is
                               another symbol, and wheels run on older ones */
-  atomic_bool came; /* it is free, or whoever waited is about to look */
+  atomic_bool came; /* it is free, or the waiting thread is about to look */
 } Pieces;
 
 static void tell(Pieces* self) {
@@ -159,12 +159,12 @@ PyObject* loader_trace_stop(Loader* self, PyObject* none) {
 
 static PyMethodDef pieces_methods[] = {
     {"take", (PyCFunction)pieces_take, METH_NOARGS,
-     "take($self, /)\n--\n\nWhat has come, once something has; None after the end."},
+     "take($self, /)\n--\n\nWaits for the next pieces; None after the end."},
     {"refuse", (PyCFunction)pieces_refuse, METH_VARARGS,
-     "refuse($self, number, /)\n--\n\nThe trace ends at its next piece, with this error number."},
-    {"end", (PyCFunction)pieces_end_by_hand, METH_NOARGS, "end($self, /)\n--\n\nNothing more comes."},
+     "refuse($self, number, /)\n--\n\nEnds the trace at its next piece, with this error number."},
+    {"end", (PyCFunction)pieces_end_by_hand, METH_NOARGS, "end($self, /)\n--\n\nMarks the end of the text."},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot pieces_slots[] = {{Py_tp_doc, "The text of a trace on its way."},
+static PyType_Slot pieces_slots[] = {{Py_tp_doc, "The queue for the text of a trace."},
                                      {Py_tp_new, pieces_new},
                                      {Py_tp_dealloc, pieces_free},
                                      {Py_tp_methods, pieces_methods},

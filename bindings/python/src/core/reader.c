@@ -1,8 +1,8 @@
 /* Records from Python code.
  *
- * The library calls `read` from its own threads. Each call takes the GIL, so records are made one call at a time, whatever
- * the number of workers; a free-threaded Python has none, and workers make records at the same time. Large values in C order
- * are lent to the library and kept until it has made the rows.
+ * The library calls `read` from its own threads. Each call takes the GIL, so records are made one call at a time, for any
+ * number of workers. A free-threaded Python has no GIL, and workers make records concurrently. Large values in C order are
+ * lent to the library and kept until it has made the rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
@@ -47,7 +47,7 @@ static int32_t failed(const dl_reader_request* request) {
   return 1;
 }
 
-/* What cells borrow from is let go when the library has made the rows: by a letter, which needs no lock of Python's then. */
+/* Objects that cells borrow from are released when the library has made the rows, by a letter, which needs no lock of Python. */
 static bool lend(dl_reader_request* request, PyObject* kept) {
   letter* made = letter_new(kept);
   if (made == NULL) return false;
@@ -66,7 +66,7 @@ static int32_t read_locked(PyObject* function, dl_reader_request* request) {
   if (out != NULL && list != NULL) {
     out->request = request;
     result = PyObject_CallFunctionObjArgs(function, list, (PyObject*)out, NULL);
-    BEGIN_EXCLUSIVE(out); /* another thread may have been given it */
+    BEGIN_EXCLUSIVE(out); /* another thread may have received it */
     out->request = NULL;
     kept = out->kept;
     out->kept = NULL;
@@ -141,7 +141,7 @@ static bool add_files(dl_reader* table, PyObject* paths, PyObject* ends, const c
   table->file_count = count;
   table->files = files;
   if (table->file_ends == NULL || end_count == count) return true;
-  raise_local(DL_ERR_INVALID_ARGUMENT, "reader: %lld file_ends for %lld files, expected one a file",
+  raise_local(DL_ERR_INVALID_ARGUMENT, "reader: %lld file_ends for %lld files, expected one per file",
               (long long)end_count, (long long)count);
   return false;
 }
@@ -203,7 +203,7 @@ static dl_reader_cell* cell_at(Cells* self, long long record, long long field) {
 static PyObject* done(bool found) {
   if (PyErr_Occurred()) return NULL;
   if (found) Py_RETURN_NONE;
-  PyErr_SetString(PyExc_IndexError, "no such cell, or the call it was for is over");
+  PyErr_SetString(PyExc_IndexError, "no such cell, or its call is over");
   return NULL;
 }
 
@@ -290,13 +290,13 @@ static PyMethodDef cells_methods[] = {
     {"put", (PyCFunction)cells_put, METH_VARARGS,
      "put($self, record, field, loan, /)\n--\n\nA field of a record: copied, or kept until the row is made."},
     {"fail", (PyCFunction)cells_fail, METH_VARARGS,
-     "fail($self, record, text, /)\n--\n\nThe record is bad, and why."},
+     "fail($self, record, text, /)\n--\n\nMarks a record as bad, with a message."},
     {"place", (PyCFunction)cells_place, METH_O,
-     "place($self, record, /)\n--\n\nIts slot, the epoch and the seed; slot and epoch -1: none."},
+     "place($self, record, /)\n--\n\nIts slot, the epoch and the seed; slot and epoch may be -1: none."},
     {"cancelled", (PyCFunction)cells_cancelled, METH_NOARGS,
-     "cancelled($self, /)\n--\n\nNobody wants the records any more, or the call is over."},
+     "cancelled($self, /)\n--\n\nTrue if the records are no longer wanted, or the call is over."},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot cells_slots[] = {{Py_tp_doc, "Room for the records of one call."},
+static PyType_Slot cells_slots[] = {{Py_tp_doc, "Space for the records of one call."},
                                     {Py_tp_methods, cells_methods},
                                     {Py_tp_new, not_by_hand},
                                     {0, NULL}};

@@ -1,4 +1,4 @@
-/* What fields there are, as tuples that the Python side gives names to.
+/* The fields, as tuples that the Python side turns into named tuples.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 

@@ -2,9 +2,9 @@
  *
  * A free-threaded Python has no stable ABI: there the module is compiled for that one version.
  *
- * Buffers are in the stable ABI since 3.11 only. 3.9 and 3.10 have the same struct, the same slots and the same functions,
- * exported, and are closed: nothing in them will move. So what 3.11 promises is declared here for all of them, and one
- * binary serves 3.9 and everything later.
+ * Buffers are in the stable ABI only since 3.11. 3.9 and 3.10 export the same struct, the same slots and the same functions.
+ * These releases are closed, so nothing in them will change. The guarantees of 3.11 are therefore declared here for all of
+ * them, and one binary works with 3.9 and everything later.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DATALINE_PYTHON_STABLE_H
 #define DATALINE_PYTHON_STABLE_H

@@ -1,7 +1,7 @@
 /* CUDA's streams: whose order a batch is to be seen in.
  *
- * Calls that reach the driver are made without the interpreter's lock: a full stream makes them wait for the device, which
- * may be at a callback of the host's that needs the lock.
+ * Calls that reach the driver are made without the interpreter's lock. A full stream makes them wait for the device, and the
+ * device may be in a callback of the program that needs the lock.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 

@@ -25,13 +25,13 @@ static int tensor_get_buffer(Tensor* self, Py_buffer* out, int flags) {
   if ((flags & PyBUF_WRITABLE) != 0 && read_only)
     refused = "the field is read-only";
   else if ((flags & PyBUF_FORMAT) != 0 && format == NULL)
-    refused = "the buffer protocol has no word for bf16: use DLPack, or cast(f32) in the transform";
+    refused = "the buffer protocol does not support bf16: use DLPack, or cast(f32) in the transform";
   else if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && self->view.rank > 1)
     refused = "the field is in C order";
   else if (!self->packed &&
            ((flags & PyBUF_STRIDES) != PyBUF_STRIDES || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
             (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS))
-    refused = "the field is not packed: ask for strides";
+    refused = "the field is not packed: request strides";
   if (refused != NULL) {
     PyErr_SetString(PyExc_BufferError, refused);
     return -1;
@@ -51,7 +51,7 @@ static int tensor_get_buffer(Tensor* self, Py_buffer* out, int flags) {
   out->internal = NULL;
   return 0;
 }
-_Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes are handed over as they are");
+_Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes are passed on unchanged");
 
 /* ---- What it is. ---- */
 
@@ -134,16 +134,15 @@ static PyMethodDef tensor_methods[] = {
     {"numpy", (PyCFunction)tensor_numpy, METH_NOARGS,
      "numpy($self, /)\n--\n\nAs a NumPy array that shares the memory; a ragged field as a Ragged of two."},
     {"__array__", (PyCFunction)(void (*)(void))tensor_array, METH_VARARGS | METH_KEYWORDS,
-     "__array__($self, /, dtype=None, copy=None)\n--\n\nFor NumPy: what ``numpy`` gives, or the packed data "
-     "of a "
-     "ragged field."},
+     "__array__($self, /, dtype=None, copy=None)\n--\n\nFor NumPy: the result of ``numpy``, or the packed "
+     "data of a ragged field."},
     {"tobytes", (PyCFunction)tensor_tobytes, METH_NOARGS,
      "tobytes($self, /)\n--\n\nA packed copy, in C order."},
     {"__dlpack__", (PyCFunction)(void (*)(void))tensor_dlpack, METH_VARARGS | METH_KEYWORDS,
      "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA DLPack "
      "capsule, versioned "
-     "when `max_version` is 1.0 or more. An old one cannot say read-only, so such fields are refused then "
-     "(BufferError).\n\nOf a field in device memory: work that `stream` is given later sees the whole batch. "
+     "if `max_version` is 1.0 or more. An older one has no read-only flag, so it rejects such fields "
+     "(BufferError).\n\nFor a field in device memory: `stream` waits until the batch is complete. "
      "None and 1: "
      "CUDA's legacy default stream; 2: the thread's own; -1: no waiting; more: a stream's handle; 0 is "
      "refused."},
@@ -151,29 +150,30 @@ static PyMethodDef tensor_methods[] = {
      "__dlpack_device__($self, /)\n--\n\n(type, index)."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef tensor_properties[] = {
-    {"name", (getter)tensor_name, NULL, "Of the field; nested names use `/`.", NULL},
-    {"dtype", (getter)tensor_dtype, NULL, "As the library spells it: \"u8\", \"bf16\".", NULL},
+    {"name", (getter)tensor_name, NULL, "The name of the field; nested names use `/`.", NULL},
+    {"dtype", (getter)tensor_dtype, NULL, "The library's name: \"u8\", \"bf16\".", NULL},
     {"shape", (getter)tensor_shape, NULL,
-     "Items a dim; the first is the samples, or all rows of a ragged field.", NULL},
-    {"strides", (getter)tensor_strides, NULL, "Items, not bytes, a dim.", NULL},
-    {"axes", (getter)tensor_axes, NULL, "One letter a dim (\"NHWC\"), or \"\" when not known.", NULL},
+     "Items per dim; the first is the samples, or all rows of a ragged field.", NULL},
+    {"strides", (getter)tensor_strides, NULL, "Strides in items, not bytes.", NULL},
+    {"axes", (getter)tensor_axes, NULL, "One letter per dim (\"NHWC\"), or \"\" if unknown.", NULL},
     {"read_only", (getter)tensor_read_only, NULL, "Its bytes must not change.", NULL},
     {"overlapping", (getter)tensor_overlapping, NULL, "Shares bytes with another field of the batch.", NULL},
-    {"device", (getter)tensor_device, NULL, "Where its bytes are: \"cpu\" or \"cuda:0\".", NULL},
+    {"device", (getter)tensor_device, NULL, "The device of its bytes: \"cpu\" or \"cuda:0\".", NULL},
     {"pinned", (getter)tensor_pinned, NULL, "In page-locked memory of the CPU, for copies to a device.",
      NULL},
     {"__cuda_array_interface__", (getter)tensor_cuda_array, NULL,
-     "CUDA Array Interface, version 3, of a field in device memory. Its `stream` is the one that "
-     "``Batch.wait`` was last called "
-     "for before the tensor was made; else CUDA's legacy default stream, which waits for the batch now.",
+     "CUDA Array Interface, version 3, of a field in device memory. Its `stream` is the last one that "
+     "``Batch.wait`` was called with before the tensor was created. Otherwise it is CUDA's legacy default "
+     "stream, which waits for the batch now.",
      NULL},
     {"nbytes", (getter)tensor_nbytes, NULL, "Bytes of all items.", NULL},
     {"offsets", (getter)tensor_offsets, NULL,
-     "Of a ragged field: i64, sample i is rows [offsets[i], offsets[i + 1]). None of a dense one.", NULL},
+     "The offsets of a ragged field: i64, sample i is rows [offsets[i], offsets[i + 1]). None if dense.",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot tensor_slots[] = {
     {Py_tp_doc,
-     "A field of a batch: buffer protocol and DLPack over the batch's memory, whose lease it holds."},
+     "A field of a batch: buffer protocol and DLPack over the batch's memory. It holds the lease."},
     {Py_tp_dealloc, tensor_free},
     {Py_tp_methods, tensor_methods},
     {Py_tp_getset, tensor_properties},

@@ -9,9 +9,9 @@ typedef struct {
   PyObject_VAR_HEAD dl_batch* batch; /* this object's own reference */
   dl_view view;
   int32_t field;            /* -1: not a field, but numbers that belong to one or to the batch */
-  _Atomic uintptr_t stream; /* the one that was told to wait for the batch, as its handle; 0: none was */
+  _Atomic uintptr_t stream; /* the handle of the one that waits for the batch; 0: none */
   bool packed;
-  Py_ssize_t strides[]; /* bytes; for numbers that are no field: the stride and the count */
+  Py_ssize_t strides[]; /* bytes; for numbers that are not a field: the stride and the count */
 } Tensor;
 
 bool tensor_on_host(

@@ -25,7 +25,7 @@ static bool is_there(const Tensor* self, PyObject* device) {
 static bool copy_refused(const Tensor* self) {
   if (self->view.device_type == DL_DEVICE_CPU) return false;
   PyErr_Format(PyExc_BufferError,
-               "copy: %s is in the memory of cuda:%d: take it without a copy, and copy it there",
+               "copy: %s is in the memory of cuda:%d: export it without a copy, and copy it there",
                self->view.name, (int)self->view.device_index);
   return true;
 }
@@ -40,11 +40,10 @@ PyObject* tensor_dlpack(Tensor* self, PyObject* arguments, PyObject* keywords) {
   bool there = is_there(self, device);
   if (PyErr_Occurred()) return NULL;
   if (!there)
-    return PyErr_Format(PyExc_BufferError, "dl_device: expected (%d, %d), where the tensor is",
+    return PyErr_Format(PyExc_BufferError, "dl_device: expected (%d, %d), the device of the tensor",
                         (int)self->view.device_type, (int)self->view.device_index);
   if (self->view.device_type == DL_DEVICE_CPU) {
-    if (stream != Py_None)
-      return PyErr_Format(PyExc_BufferError, "stream: host memory has none; expected None");
+    if (stream != Py_None) return PyErr_Format(PyExc_BufferError, "stream: expected None for host memory");
     if (copy != Py_None && PyObject_IsTrue(copy) == 1) return dlpack_copy(&self->view, versioned);
   } else {
     if (copy != Py_None && PyObject_IsTrue(copy) == 1 && copy_refused(self)) return NULL;
@@ -66,7 +65,7 @@ static const char* typestr_of(int32_t dtype) {
                                        "<i4", "<i8", "<f2", NULL,  "<f4", "<f8", "<c8", "<c16"};
   return dtype > 0 && dtype <= DL_DTYPE_C128 ? little[dtype] : NULL;
 }
-_Static_assert(PY_LITTLE_ENDIAN, "CUDA runs beside little-endian CPUs alone");
+_Static_assert(PY_LITTLE_ENDIAN, "CUDA supports only little-endian CPUs");
 
 static PyObject* strides_or_none(const Tensor* self) {
   if (self->packed) Py_RETURN_NONE;
@@ -80,7 +79,7 @@ PyObject* tensor_cuda_array(Tensor* self, void* none) {
     return PyErr_Format(PyExc_AttributeError, "__cuda_array_interface__: %s is in host memory",
                         self->view.name);
   if (typestr == NULL)
-    return PyErr_Format(PyExc_AttributeError, "__cuda_array_interface__ has no word for %s: use DLPack",
+    return PyErr_Format(PyExc_AttributeError, "__cuda_array_interface__ does not support %s: use DLPack",
                         dl_dtype_name(self->view.dtype));
   if (self->stream == 0) {
     if (!stream_waits(self->batch, STREAM_LEGACY)) return NULL;

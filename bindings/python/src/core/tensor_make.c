@@ -50,8 +50,8 @@ PyObject* integers_of(dl_batch* batch, const int64_t* values, int64_t count) {
 bool tensor_on_host(const Tensor* self) {
   if (self->view.device_type == DL_DEVICE_CPU) return true;
   PyErr_Format(PyExc_BufferError,
-               "%s is in the memory of cuda:%d, which the CPU cannot read: take it by DLPack "
-               "(torch.from_dlpack, cupy.from_dlpack) or __cuda_array_interface__, or ask for device=\"cpu\"",
+               "%s is in the memory of cuda:%d, which the CPU cannot read: use DLPack "
+               "(torch.from_dlpack, cupy.from_dlpack) or __cuda_array_interface__, or device=\"cpu\"",
                self->view.name, (int)self->view.device_index);
   return false;
 }

@@ -22,7 +22,7 @@ static PyObject* packed_array(PyObject* tensor) {
   PyObject* dtype = PyTuple_GetItem(dtypes, self->view.dtype);
   if (dtype == Py_None)
     return raise_local(DL_ERR_UNSUPPORTED,
-                       "%s: NumPy has no %s without the package ml_dtypes; take the tensor by DLPack, "
+                       "%s: NumPy has no %s without the package ml_dtypes; use the tensor with DLPack, "
                        "or cast(f32) in the transform",
                        self->view.name, dl_dtype_name(self->view.dtype));
   if (!self->packed) return PyObject_CallFunctionObjArgs(take, tensor, NULL);
@@ -59,7 +59,7 @@ PyObject* array_of(dl_batch* batch, int32_t field) {
   return array;
 }
 
-/* NumPy asks for it where it is refused a buffer: without it, it would make an array of one object, and say nothing. */
+/* NumPy calls it if it cannot get a buffer. Otherwise it would silently make an array of one object. */
 PyObject* tensor_array(Tensor* self, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"dtype", "copy", NULL};
   PyObject *dtype = Py_None, *copy = Py_None;
@@ -75,7 +75,7 @@ PyObject* tensor_array(Tensor* self, PyObject* arguments, PyObject* keywords) {
   if (made != NULL && made != array && copy == Py_False) {
     Py_DECREF(made);
     made = NULL;
-    PyErr_SetString(PyExc_ValueError, "copy=False: another dtype takes a copy");
+    PyErr_SetString(PyExc_ValueError, "copy=False: another dtype needs a copy");
   }
   Py_DECREF(array);
   return made;

@@ -6,7 +6,7 @@
 
 static void destroy(void* writer) { dl_writer_destroy(writer); }
 
-static const HandleKind kWriter = {"the writer is closed", "the writer was made or closed already", destroy,
+static const HandleKind kWriter = {"the writer is closed", "the writer already exists or is closed", destroy,
                                    NULL};
 
 static void writer_free(Writer* self) {
@@ -117,9 +117,8 @@ static PyMethodDef writer_methods[] = {
     {"_finish", (PyCFunction)writer_finish, METH_NOARGS, "_finish($self, /)\n--\n\n"},
     {"_info", (PyCFunction)writer_info, METH_NOARGS, "_info($self, /)\n--\n\n"},
     {"close", (PyCFunction)writer_close, METH_NOARGS,
-     "close($self, /)\n--\n\nEnds the writing. Without ``finish`` what is finished stays in PATH.partial, "
-     "for the next writer "
-     "of the same job. Any thread; twice is fine."},
+     "close($self, /)\n--\n\nEnds the writing. Without ``finish`` the finished shards stay in PATH.partial, "
+     "for the next writer of the same job. Any thread. Does nothing if called again."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef writer_properties[] = {
     {"closed", (getter)writer_is_closed, NULL, "After ``close``.", NULL}, {NULL, NULL, NULL, NULL, NULL}};

@@ -1,6 +1,6 @@
-"""Data loading for machine-learning training: shuffled, transformed batches, loaded ahead by native threads, seen without
-a copy. The stream depends on the data, the options and the seed alone, never on the number of threads, and it is the same
-in every language with a binding.
+"""Data loading for machine-learning training: shuffled, transformed batches, loaded ahead by native threads and viewed
+without a copy. The stream depends only on the data, the options and the seed, never on the number of threads. It is the same
+in all languages with a binding.
 
     import dataline
 

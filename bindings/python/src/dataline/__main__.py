@@ -1,5 +1,5 @@
-"""``python -m dataline`` and the command ``dataline``: the shell. It is a program of its own, which takes the place of
-this process, so that pipes, signals and the exit status are its own too.
+"""``python -m dataline`` and the command ``dataline``: the shell. It is a separate program that replaces this process, so
+that pipes, signals and the exit status are its own.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,7 +14,7 @@ PROGRAM = Path(__file__).parent / "bin" / "dataline"
 
 
 def main() -> NoReturn:
-    # What this process ignores or not, the program inherits: Python ignores these two by itself.
+    # The program inherits ignored signals, and Python ignores these two by default.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # Ctrl-C before the program runs: no traceback
@@ -22,7 +22,7 @@ def main() -> NoReturn:
     try:
         os.execv(PROGRAM, ["dataline", *sys.argv[1:]])
     except FileNotFoundError:
-        sys.exit(f"dataline: this build of the package is without the shell ({PROGRAM})")
+        sys.exit(f"dataline: this build of the package does not include the shell ({PROGRAM})")
     except OSError as error:
         sys.exit(f"dataline: {PROGRAM}: {error.strerror}")
 

@@ -1,4 +1,4 @@
-"""Datasets of Arrow tables in memory, by Arrow's PyCapsule interface.
+"""Datasets of Arrow tables in memory, through Arrow's PyCapsule interface.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -28,16 +28,16 @@ def from_arrow(
     log: Optional[Log] = None,
     **options: Unpack[Options],
 ) -> Dataset:
-    """A dataset of a table's rows: of anything with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (pyarrow, polars,
-    pandas, DuckDB's relations, nanoarrow).
+    """A dataset over the rows of a table: any object with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (pyarrow,
+    polars, pandas, DuckDB's relations, nanoarrow).
 
-    Fields are the columns, as the format ``arrow`` has them; ``fields`` chooses one, or some in that order, and
-    ``nulls="fill(0)"`` delivers 0, or an empty row of a ragged field, where a sample would be bad; with ``nulls="mask"``
-    fields ``NAME/valid`` say where. Values are delivered from where the table has
-    them, without a copy but for bools, and kept alive until the dataset and all that came from it are gone. A stream, such
-    as a ``RecordBatchReader``, is read to its end.
+    Fields are the columns, as in the format ``arrow``; ``fields`` selects one, or several in that order.
+    ``nulls="fill(0)"`` delivers 0, or an empty row for a ragged field, where a sample would be bad. With
+    ``nulls="mask"``, fields ``NAME/valid`` mark the nulls. Values are delivered from the table's memory; only bools are
+    copied. The memory is kept alive until the dataset and everything created from it are closed. A stream, such as a
+    ``RecordBatchReader``, is read to its end.
 
-    Raises UnsupportedError for a type that is not read, NoSuchFieldError, DataError for a table that contradicts itself.
+    Raises UnsupportedError for a type that is not supported, NoSuchFieldError, DataError for an inconsistent table.
     """
     if hasattr(table, "__arrow_c_stream__"):
         capsules: tuple[Any, ...] = (table.__arrow_c_stream__(),)
@@ -61,17 +61,17 @@ def from_huggingface(
     log: Optional[Log] = None,
     **options: Unpack[Options],
 ) -> Dataset:
-    """A dataset of a Hugging Face ``datasets.Dataset``: its Arrow table, as it is mapped, in the order that ``select``,
-    ``shuffle`` and ``filter`` have given it. Transforms that ``datasets`` applies when a row is read (``set_transform``,
-    decoding of images) are not applied: encoded images are ``image/bytes``, for Dataline's ``decode``. Of a
-    ``DatasetDict`` give one split.
+    """A dataset over a Hugging Face ``datasets.Dataset``: its mapped Arrow table, in the order set by ``select``,
+    ``shuffle`` and ``filter``. Transforms that ``datasets`` applies when it reads a row (``set_transform``, decoding of
+    images) are not applied. Encoded images are the field ``image/bytes``, for Dataline's ``decode``. For a
+    ``DatasetDict``, pass one split.
 
-    Raises what ``from_arrow`` raises.
+    Raises the errors of ``from_arrow``.
     """
     data = getattr(dataset, "data", None)
     table = getattr(data, "table", None)
     if table is None:
-        hint = "; give one split, as in dataset['train']" if isinstance(dataset, dict) else ""
+        hint = "; pass one split, as in dataset['train']" if isinstance(dataset, dict) else ""
         raise TypeError(f"expected a datasets.Dataset, got {type(dataset).__name__}{hint}")
     made = from_arrow(table, fields=fields, nulls=nulls, log=log, **options)
     order = dataset._indices  # a table of one column, where the rows are not all in their order

@@ -1,5 +1,5 @@
-"""Memory of the host's arrays, without a copy. What an array says beside its numbers (a mask, missing values, a unit of
-time) is not dropped: such an array is refused, with what to do.
+"""Borrows the memory of arrays, without a copy. Information beside an array's numbers (a mask, missing values, a unit of
+time) is not dropped silently: such an array is rejected, and the error names an alternative.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,31 +14,31 @@ from .errors import Error
 
 _HOST = (1, 3)  # CPU, and page-locked memory of the CPU
 _EXPECTED = "expected an array (buffer protocol, DLPack or __array_interface__), got "
-# NumPy's kinds of items that are no numbers, and what makes numbers of them.
+# NumPy's kinds of items that are not numbers, and how to convert them.
 _NO_NUMBERS = {
-    "M": "x.astype('i8') gives its ticks as numbers",
-    "m": "x.astype('i8') gives its ticks as numbers",
-    "O": "x.astype(float) makes numbers of them",
-    "S": "a reader's samples may be bytes or text, or x.view('u1') gives the bytes",
+    "M": "x.astype('i8') converts it to ticks",
+    "m": "x.astype('i8') converts it to ticks",
+    "O": "x.astype(float) converts them to numbers",
+    "S": "a reader's samples may be bytes or text; x.view('u1') is the bytes",
     "U": "a reader's samples may be bytes or text",
     "T": "a reader's samples may be bytes or text",
-    "V": "members of a record may be fields of their own, as x['name']; other types can be cast",
+    "V": "pass members of a record as separate fields, x['name'], or cast other types",
 }
 
 
 class NotAnArrayError(TypeError):
-    """The value is not an array, and says nothing of memory."""
+    """The value is not an array, and does not describe memory."""
 
 
 class NotLentError(TypeError, BufferError):
-    """The value is an array that does not lend its memory, or whose memory is not the host's."""
+    """The value is an array that does not lend its memory, or whose memory is not in host memory."""
 
 
 def borrow(value: Any) -> _core.Loan:
     """Any array in host memory: by the buffer protocol, DLPack, ``__array_interface__`` or ``__array__``.
 
-    Raises NotAnArrayError, TypeError for an array that the library has no use for, CallError, ValueError for an interface
-    that contradicts itself.
+    Raises NotAnArrayError, TypeError for an array that the library cannot use, CallError, ValueError for an inconsistent
+    interface.
     """
     module = type(value).__module__
     kind = getattr(getattr(value, "dtype", None), "kind", "")
@@ -76,7 +76,7 @@ def borrow(value: Any) -> _core.Loan:
 
 
 def borrow_as(what: str, value: Any) -> _core.Loan:
-    """The same; errors begin with what it is."""
+    """The same; errors start with ``what``."""
     try:
         return borrow(value)
     except Error as error:
@@ -90,17 +90,17 @@ def borrow_field(name: str, value: Any) -> _core.Loan:
 
 
 def _refuse_what_is_missing(value: Any) -> None:
-    """Masks and missing values: the memory below holds anything, or NaN, in their places."""
+    """Masks and missing values: at their positions the memory contains anything, or NaN."""
     mask = getattr(value, "mask", None)
     if mask is not None and hasattr(value, "filled"):  # numpy.ma
         count = int(mask.sum()) if hasattr(mask, "sum") else int(bool(mask))
         if count:
             raise TypeError(
-                f"expected an array without a mask, got {type(value).__name__} with {count} masked items; x.filled(v) fills "
-                "them in, and x.mask may be a field of its own"
+                f"expected an array without a mask, got {type(value).__name__} with {count} masked items; fill them "
+                "with x.filled(v), and pass x.mask as a separate field"
             )
     if hasattr(value, "get_mask"):  # torch.masked
-        raise TypeError(f"expected an array without a mask, got {type(value).__name__}; x.to_tensor(v) fills it in")
+        raise TypeError(f"expected an array without a mask, got {type(value).__name__}; fill it with x.to_tensor(v)")
     nulls = getattr(value, "null_count", 0)  # Arrow's arrays, and those of Polars
     if callable(nulls):
         nulls = nulls()
@@ -110,8 +110,8 @@ def _refuse_what_is_missing(value: Any) -> None:
         nulls = value.isna().sum()
     if nulls:
         raise TypeError(
-            f"expected an array without missing values, got {type(value).__name__} with {nulls}; fill them in "
-            "(fill_null, fillna), or dataline.from_arrow(table, nulls=...) says what becomes of them"
+            f"expected an array without missing values, got {type(value).__name__} with {nulls}; fill them "
+            "(fill_null, fillna), or use dataline.from_arrow(table, nulls=...)"
         )
 
 
@@ -138,4 +138,4 @@ def _of_dlpack(value: Any) -> _core.Loan:
     try:
         return _core.Loan.of_capsule(capsule)
     except BufferError as error:
-        raise NotLentError(f"expected an array of the library's types, got {type(value).__name__}: {error}") from error
+        raise NotLentError(f"expected an array of a supported type, got {type(value).__name__}: {error}") from error

@@ -226,8 +226,8 @@ class Epoch:
     def interrupt(self) -> None: ...
     def __length_hint__(self) -> int: ...
 
-# The values of ragged fields are a Ragged of two arrays: `assert isinstance(value, Ragged)` tells the checker. A union of
-# both would have everyone say which of them it is.
+# The values of ragged fields are a Ragged of two arrays: narrow the type with `assert isinstance(value, Ragged)`. With a
+# union of both, every caller would have to do this.
 @final
 class Batch:
     def __getitem__(self, name: str, /) -> NDArray[Any]: ...

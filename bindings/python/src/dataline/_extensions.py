@@ -1,4 +1,4 @@
-"""What a program adds to the library: formats, operators, storages, plug-ins.
+"""Extensions that a program adds to the library: formats, operators, storages, plug-ins.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -23,72 +23,75 @@ __all__ = ["Extensions", "FormatRequest", "OperatorRow", "OperatorUse", "Sniff",
 
 
 class Sniff(enum.IntEnum):
-    """How certain a format is of a file."""
+    """How certain a format is that a file belongs to it."""
 
     NO = 0
     GUESS = 1
     LIKELY = 2
     """A header that other data could start with by chance."""
     CERTAIN = 3
-    """A magic that is long enough."""
+    """A magic number that is long enough."""
 
 
 class _Request:
-    """What a callback is given: usable until it returns, on its thread."""
+    """The argument of a callback: usable until it returns, on its thread."""
 
     def __init__(self, path: str, lent: _core.Lent) -> None:
         self.path = path
         self._lent = lent
 
     def file(self, path: Optional[str] = None) -> _core.File:
-        """A file, local or ``scheme://...`` of a storage that the caller's options know; ``path`` None: the request's."""
+        """Opens a file: a local path, or ``scheme://...`` of a storage in the caller's options. ``path`` None: the path
+        of the request."""
         return self._lent.file(self.path if path is None else path)
 
     @property
     def cancelled(self) -> bool:
-        """Nobody wants it any more."""
+        """True if the result is no longer wanted."""
         return self._lent.cancelled()
 
 
 class FormatRequest(_Request):
-    """What a format is to open: one ``path`` of the URI, and ``values`` by key, as given, else the default, else None."""
+    """A request to open a path: one ``path`` of the URI, and ``values`` by key: from the URI, else the default, else
+    None."""
 
     def __init__(self, path: str, values: Mapping[str, Optional[str]], lent: _core.Lent) -> None:
         super().__init__(path, lent)
         self.values = values
 
     def open(self, uri: str) -> Dataset:
-        """As ``dataline.open``, with the caller's options."""
+        """Like ``dataline.open``, with the caller's options."""
         made = Dataset()
         self._lent.open(made, uri)
         return made
 
 
 class StorageRequest(_Request):
-    """What a storage is to open: ``path``, whole, with its scheme. A storage that wraps another opens a ``file`` of that."""
+    """A request to open an object: ``path`` is the complete path, with its scheme. A storage that wraps another one opens
+    a ``file``."""
 
 
 class Stored(Protocol):
-    """An object of a storage. It is read from several threads.
+    """An object of a storage. Several threads read from it.
 
-    It may have ``fingerprint``, a text that differs when the object has other bytes, such as a version or an ETag. Without
-    it the option ``cache``, and conversions that resume, refuse the object.
+    It may have ``fingerprint``, a text that changes when the object's bytes change, such as a version or an ETag. Without
+    one, the option ``cache`` and conversions that resume reject the object.
     """
 
     @property
     def size(self) -> int: ...
 
     def read(self, offset: int, length: int, /) -> Any:
-        """Exactly ``length`` bytes, within the object, as ``bytes`` or any other buffer."""
+        """Returns exactly ``length`` bytes as ``bytes`` or any other buffer. The range is within the object."""
 
 
 class OperatorUse:
     """One use of an operator in a transform.
 
-    ``field`` is what comes in, and ``arguments`` are the values by name: a float, a tuple of floats, a text, or None where
-    it is absent. ``given`` names those that the user wrote. ``prepare`` sets ``result``, the field that comes out
-    (``field`` until then; of a ragged one ``nbytes`` is the most of a sample); ``draws``, where rows depend on slot, epoch
-    and seed too; ``heavy``, where a row takes 100 us or more.
+    ``field`` is the input field. ``arguments`` are the values by name: a float, a tuple of floats, a text, or None if
+    absent. ``given`` names those that the user wrote. ``prepare`` sets ``result``, the output field (initially ``field``;
+    for a ragged field ``nbytes`` is the maximum of one sample). It sets ``draws`` if rows depend on slot, epoch and seed
+    too, and ``heavy`` if a row takes 100 us or more.
     """
 
     def __init__(self, field: Field, arguments: Mapping[str, Any], given: frozenset[str]) -> None:
@@ -100,15 +103,16 @@ class OperatorUse:
         self.heavy = False
 
     def error(self, text: str, argument: Optional[str] = None) -> errors.CallError:
-        """An error that points at ``argument``; ``raise use.error("expected 0 or more", "noise")``."""
+        """An error that points to ``argument``: ``raise use.error("expected 0 or more", "noise")``."""
         failure = _UseError(text, _BAD_TRANSFORM)
         failure.wrong = -1 if argument is None else list(self.arguments).index(argument)
         return failure
 
 
 class OperatorRow:
-    """A row to be made. ``data`` is the row that came in: a memoryview of the field's dtype and shape, of bytes where
-    memoryview has no such type (f16, bf16, complex); NumPy's ``asarray`` and ``frombuffer`` take it. It may be kept."""
+    """The context of an output row. ``data`` is the input row: a memoryview of the field's dtype and shape, or of bytes
+    if memoryview has no such type (f16, bf16, complex). NumPy's ``asarray`` and ``frombuffer`` accept it. It may be kept.
+    """
 
     def __init__(self, data: memoryview, place: tuple[int, ...]) -> None:
         self.data = data
@@ -116,12 +120,12 @@ class OperatorRow:
         self._draw = place[3:]
 
     def random(self, number: int = 0) -> int:
-        """Draw ``number`` of this operator for this row, 64 bits: a function of seed, epoch, slot, the operator's place in
-        the transform and ``number`` alone."""
+        """Draw ``number`` of this operator for this row, 64 bits. It depends only on seed, epoch, slot, the operator's
+        position in the transform and ``number``."""
         return _core.operator_random(self._draw, number)
 
     def uniform(self, number: int = 0) -> float:
-        """A draw in [0, 1): the upper 53 bits of ``random``."""
+        """A random number in [0, 1), from the upper 53 bits of ``random``."""
         return (self.random(number) >> 11) * 2.0**-53
 
 
@@ -133,12 +137,12 @@ Prepare = Callable[[OperatorUse], Callable[[OperatorRow], Any]]
 
 
 class Extensions(_core.Extensions):
-    """Formats, operators, storages and plug-ins for what is opened with ``extensions=``.
+    """Formats, operators, storages and plug-ins for objects opened with ``extensions=``.
 
-    What was added so far counts at that time. Callbacks are called on threads of the library, one at a time while Python has
-    its lock. An exception becomes the error of the call, with its text: one of ``dataline.errors`` and OSError with their
-    meaning (FileNotFoundError, ``DataError`` for corrupt files), any other as ``DL_ERR_READER``. A name that is taken is a
-    CallError.
+    The extensions added so far apply; later additions do not affect open objects. The library calls callbacks on its own
+    threads, one at a time while Python has its lock. An exception becomes the error of the call, with its text.
+    Exceptions of ``dataline.errors`` and OSError keep their meaning (FileNotFoundError, ``DataError`` for corrupt files);
+    any other is ``DL_ERR_READER``. A name that is already in use is a CallError.
     """
 
     def add_format(
@@ -151,7 +155,8 @@ class Extensions(_core.Extensions):
         sniff: Optional[Callable[[str, bytes, int], int]] = None,
         doc: str = "",
     ) -> None:
-        """A format: ``name:path?key=value``, or found by ``sniff(path, first bytes, size)``, a ``Sniff``, or by suffix.
+        """Adds a format, opened as ``name:path?key=value``, or matched by ``sniff(path, first bytes, size)``, which
+        returns a ``Sniff``, or by suffix.
 
         ``open`` is called for each path of a URI and returns a Dataset.
         """
@@ -173,12 +178,12 @@ class Extensions(_core.Extensions):
         doc: str = "",
         source: str = "",
     ) -> None:
-        """An operator of transforms, row by row.
+        """Adds an operator of transforms: one field in, one field out, row by row.
 
-        ``prepare(use)`` is called when a loader is made. It checks arguments and field (ValueError, or ``use.error``), says
-        what comes out, and returns the function that makes a row: ``apply(row)`` gives an array (anything that a reader may
-        give) of the dtype and shape of ``use.result``; an exception makes that sample bad. In a text
-        the arguments are given by their places in this order, or by name.
+        ``prepare(use)`` is called when a loader is created. It checks the arguments and the field (ValueError, or
+        ``use.error``), sets the output field, and returns the function that makes a row. That function, ``apply(row)``,
+        returns an array of the dtype and shape of ``use.result``, of any type that a reader may return. An exception
+        makes that sample bad. Arguments are passed by position in this order, or by name.
         """
         arguments = listed(arguments, TransformArgument, "arguments", 'TransformArgument("value", "number")')
         names = tuple(argument.name for argument in arguments)
@@ -205,8 +210,8 @@ class Extensions(_core.Extensions):
         self._add_operator(name, prepared, tuple(map(tuple, arguments)), doc, source)
 
     def add_storage(self, scheme: str, open: Callable[[StorageRequest], Stored], *, doc: str = "") -> None:
-        """A storage: where the bytes of paths that begin with ``scheme://`` are. Formats read them as they read files; only
-        those that need a directory refuse them. ``open`` returns an object with ``size`` and ``read(offset, length)``."""
+        """Adds a storage, which stores the bytes of ``scheme://`` paths. Formats read them like files. Formats that need
+        a directory reject them. ``open`` returns an object with ``size`` and ``read(offset, length)``."""
 
         def opened(path: str, lent: _core.Lent) -> tuple[Callable[[int, int], Any], int, str]:
             made = open(StorageRequest(path, lent))
@@ -215,16 +220,16 @@ class Extensions(_core.Extensions):
         self._add_storage(scheme, opened, doc)
 
     def load(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Loads a plug-in: a path, or a name, for which ``libdataline-NAME.so`` is looked for as the dynamic linker does. It
-        stays loaded until the process ends.
+        """Loads a plug-in: a path, or a name. For a name, the dynamic linker searches for ``libdataline-NAME.so``. The
+        plug-in stays loaded until the process ends.
 
-        Raises NotFoundError, which says why the linker refused, UnsupportedError: no plug-in, or one for another ABI.
+        Raises NotFoundError, with the linker's message, and UnsupportedError: not a plug-in, or built for another ABI.
         """
         text = os.fspath(path)
         self._load(text if isinstance(path, str) or os.path.isabs(text) else os.path.join(os.curdir, text))
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("Extensions cannot be pickled or copied: make them where they are wanted")
+        raise TypeError("Extensions cannot be pickled or copied: create them where they are needed")
 
 
 def _value(text: Optional[str], numbers: Optional[tuple[float, ...]]) -> Any:
@@ -266,7 +271,8 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
 
 
 def describe(error: BaseException) -> tuple[int, bytes, int]:
-    """Code, text and the number of the wrong argument (or -1) of what a callback raised. Called by the extension module."""
+    """Code, text and the number of the wrong argument (or -1) of an exception from a callback. Called by the extension
+    module."""
     code = error.code if isinstance(error, errors.Error) else 0
     if code == 0:
         code = next((code for kind, code in _CODES if isinstance(error, kind)), -52)

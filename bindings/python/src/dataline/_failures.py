@@ -1,4 +1,4 @@
-"""The exceptions that a reader's samples ended in.
+"""The exceptions of a reader's bad samples.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,8 +21,8 @@ class _Failure:
 
 
 class Failures:
-    """By sample index. The first and the last few keep their tracebacks: the first one to fail is the one that a loop hears
-    of first, when many more have failed already."""
+    """Exceptions by sample index. The first and the last few keep their tracebacks: a loop first sees the first failure,
+    when many more may have failed already."""
 
     def __init__(self) -> None:
         self._by_index: dict[int, _Failure] = {}
@@ -65,7 +65,7 @@ class Failures:
 
 
 def _strip(error: BaseException) -> None:
-    """Lets go of the frames, those of what it came from too."""
+    """Drops the frames, also those of its causes."""
     chain, seen = [error], set[int]()
     while chain:
         one = chain.pop()

@@ -1,7 +1,7 @@
-"""NumPy's array interface, version 3: what an object says of its memory in a dict.
+"""NumPy's array interface, version 3: a dict in which an object describes its memory.
 
-Nothing that it says is believed where it can be checked: the dict may come from any object, and an address out of it is read
-without a further look.
+Every claim is checked if possible: the dict may come from any object, and memory at an address from it is read without
+further checks.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -25,9 +25,9 @@ _MOST = 2**63 - 1
 
 
 def of_interface(value: Any, dtype: str = "") -> _core.Loan:
-    """The memory of an object with ``__array_interface__``. ``dtype``: of items that the interface has no word for.
+    """The memory of an object with ``__array_interface__``. ``dtype``: of items that the interface cannot express.
 
-    Raises TypeError for what the interface may say and the library has no use for, ValueError for what it may not say.
+    Raises TypeError for valid interfaces that the library cannot use, ValueError for invalid ones.
     """
     interface = value.__array_interface__
     if not isinstance(interface, Mapping):
@@ -36,11 +36,11 @@ def of_interface(value: Any, dtype: str = "") -> _core.Loan:
     if version not in (2, 3):
         raise _illegal(value, f"expected version 3, got {version!r}")
     if interface.get("mask") is not None:
-        raise _unusable(value, "it has a mask; fill the masked items in, or give the mask as a field of its own")
+        raise _unusable(value, "it has a mask; fill the masked items, or pass the mask as a separate field")
     item_bytes, dtype = _items(value, interface, dtype)
     shape = _numbers(value, interface, "shape")
     if min(shape, default=0) < 0:
-        raise _illegal(value, f"a dim of shape {shape} is negative")
+        raise _illegal(value, f"shape {shape}: a dim is negative")
     strides = _packed(shape, item_bytes)
     if interface.get("strides") is not None:
         strides = _numbers(value, interface, "strides")
@@ -62,11 +62,11 @@ def _unusable(value: Any, text: str) -> TypeError:
 
 
 def _items(value: Any, interface: Mapping[str, Any], dtype: str) -> tuple[int, str]:
-    """Bytes of an item, and its dtype."""
+    """The bytes of an item, and its dtype."""
     typestr = interface.get("typestr")
     found = re.fullmatch("([<>|=])([tbiufcmMOSUV])([0-9]+)", typestr) if isinstance(typestr, str) else None
     if found is None:
-        raise _illegal(value, f"expected a typestr as '<f4', got {typestr!r}")
+        raise _illegal(value, f"expected a typestr such as '<f4', got {typestr!r}")
     order, kind, count = found[1], found[2], int(found[3])
     if dtype:
         return count, dtype
@@ -79,7 +79,7 @@ def _items(value: Any, interface: Mapping[str, Any], dtype: str) -> tuple[int, s
     if order == _FOREIGN and count > 1:
         raise _unusable(
             value,
-            f"items of type {typestr!r}: expected this machine's byte order; x.astype(x.dtype.newbyteorder('=')) gives it",
+            f"items of type {typestr!r}: expected this machine's byte order; use x.astype(x.dtype.newbyteorder('='))",
         )
     return count, dtype
 
@@ -100,7 +100,7 @@ def _packed(shape: tuple[int, ...], item_bytes: int) -> tuple[int, ...]:
 
 
 def _extent(shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int) -> tuple[int, int]:
-    """The first byte of all items, and the one after the last, counted from the item at 0."""
+    """The first byte of all items, and the byte after the last, relative to the item at 0."""
     if 0 in shape:
         return 0, 0
     steps = [(size - 1) * stride for size, stride in zip(shape, strides)]
@@ -108,14 +108,14 @@ def _extent(shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int) -
 
 
 def _memory(value: Any, interface: Mapping[str, Any], first: int, end: int) -> tuple[object, int]:
-    """What keeps the memory in place, and the address of the item at 0."""
+    """The object that keeps the memory alive, and the address of the item at 0."""
     data, offset = interface.get("data"), interface.get("offset")
     offset = 0 if offset is None else operator.index(offset)
     if isinstance(data, tuple):
         if len(data) != 2 or not hasattr(data[0], "__index__"):
             raise _illegal(value, f"expected data as (address, read-only), got {data!r}")
         if offset:
-            raise _illegal(value, f"offset {offset} beside an address; it goes with a buffer")
+            raise _illegal(value, f"offset {offset} with an address: an offset needs a buffer")
         address = operator.index(data[0])
         if end > first and not (address + first > 0 and address + end <= 2**64):
             raise _illegal(value, f"there is no memory at address {address}")
@@ -123,7 +123,7 @@ def _memory(value: Any, interface: Mapping[str, Any], first: int, end: int) -> t
     try:  # the bytes of an object; without one the object's own
         loan = _core.Loan.of_bytes(value if data is None else data)
     except TypeError:
-        got = "no data, and no buffer of its own" if data is None else f"data of type {type(data).__name__}"
+        got = "no data, and no buffer" if data is None else f"data of type {type(data).__name__}"
         raise _illegal(value, f"expected data as (address, read-only) or as a buffer, got {got}") from None
     room = loan.shape[0]
     if offset < 0 or (end > first and not (offset + first >= 0 and offset + end <= room)):

@@ -15,24 +15,24 @@ __all__ = ["Launcher", "launcher"]
 
 
 class Launcher(NamedTuple):
-    """What ``rank="auto"`` and ``world_size="auto"`` stand for, and the place on this machine, to choose a device by."""
+    """The values of ``rank="auto"`` and ``world_size="auto"``, and the local rank on this machine, for choosing a device."""
 
     family: str
     """``"ray"``, ``"torchrun"``, ``"jax"``, ``"openmpi"``, ``"pmi"``, ``"slurm"``, ``"pmix"``, ``"kubernetes"``, or
     ``"none"``: process 0 of 1."""
     rank: int
     world_size: Optional[int]
-    """None: this launcher tells the rank only."""
+    """None: the launcher reports only the rank."""
     local_rank: Optional[int]
-    """None: it does not say."""
+    """None: the launcher does not report it."""
     local_world_size: Optional[int]
-    """None: it does not say."""
+    """None: the launcher does not report it."""
 
 
 def launcher() -> Launcher:
-    """By the context of a worker of Ray Train, else by the environment now.
+    """Reads the context of a Ray Train worker, or else the environment, now.
 
-    Raises CallError that names variables which are no ranks, half a set, or contradict each other.
+    Raises CallError that names variables that are not ranks, are incomplete, or contradict each other.
     """
     family, *numbers = _core.launcher(environment())
     rank, *others = (None if number < 0 else number for number in numbers)
@@ -40,8 +40,8 @@ def launcher() -> Launcher:
 
 
 def ray_context() -> Any:
-    """The context of Ray Train that this process is a worker in; None: it is none. Without Ray's PyTorch backend it is the
-    only place where a worker's rank is."""
+    """The context of Ray Train if this process is one of its workers, else None. Without Ray's PyTorch backend, a
+    worker's rank is only there."""
     train = sys.modules.get("ray.train")
     if train is None:
         return None
@@ -53,7 +53,7 @@ def ray_context() -> Any:
 
 
 def environment() -> list[bytes]:
-    """What the library is given: that of the process, or the numbers of a worker of Ray Train."""
+    """The environment for the library: that of the process, or the numbers of a Ray Train worker."""
     context = ray_context()
     if context is None:
         return [name + b"=" + value for name, value in os.environb.items()]

@@ -1,4 +1,4 @@
-"""Metrics by OpenTelemetry: the table's rows as observable instruments.
+"""Metrics through OpenTelemetry: the table's rows as observable instruments.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:
         raise
     raise ModuleNotFoundError(
         "dataline.metrics.otlp needs OpenTelemetry's SDK and its HTTP exporter, which are not installed: "
-        "pip install 'dataline[otlp]'; without them, dataline.metrics.serve gives Prometheus's text",
+        "pip install 'dataline[otlp]'; without them, use dataline.metrics.serve for Prometheus's text",
         name=error.name,
     ) from error
 
@@ -45,7 +45,7 @@ class Exporter:
             raise ValueError(f"interval: expected seconds, more than 0, got {interval}")
         measured = [metrics_of(loader) for loader in loaders]
         if not measured:
-            raise TypeError("expected a loader or its metrics, got none")
+            raise TypeError("expected a loader or its metrics, got nothing")
         shared = {name: str(value) for name, value in labels.items()}
         self._sources = [
             (metrics, {**shared, "loader": str(number)} if len(measured) > 1 else shared)
@@ -74,11 +74,11 @@ class Exporter:
         make(f"dataline.{_NAMES.get(name, name.removesuffix('_ns'))}", [observe], _UNITS.get(unit, f"{{{unit}}}"), doc)
 
     def flush(self) -> None:
-        """Sends what there is now."""
+        """Sends the current values."""
         self._provider.force_flush()
 
     def close(self) -> None:
-        """Sends the last numbers, and ends. Twice is fine."""
+        """Sends the final values, and ends. Does nothing if called again."""
         provider, self._provider = self._provider, _CLOSED
         provider.shutdown()
 
@@ -105,7 +105,7 @@ _UNITS = {"ns": "s", "bytes": "By"}
 
 
 def _families(measured: Iterable[Metrics]) -> list[tuple[str, str, str, str]]:
-    """Name, kind, unit and doc of what there is, and of times that come when a trace begins."""
+    """Name, kind, unit and doc of the current rows, and of durations that appear when a trace starts."""
     found = {row.name: (row.name, row.kind, row.unit, row.doc) for metrics in measured for row in metrics}
     for name in ("next", "between", "work", "wait", "off_cpu", "device"):
         found.setdefault(name, (name, "duration", "ns", ""))
@@ -113,7 +113,7 @@ def _families(measured: Iterable[Metrics]) -> list[tuple[str, str, str, str]]:
 
 
 def _series(metrics: Metrics, name: str) -> Iterable[Metric]:
-    """Totals over threads are left to who reads; a device has none."""
+    """The receiver sums over threads; a device has no total."""
     whole = name == "device"
     return (row for row in metrics if row.name == name and (row.kind != "duration" or whole or row.thread != ALL))
 

@@ -25,7 +25,7 @@ _MAX_CLIENTS = 32  # at a time
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Several tables as one: the series of a family have to stand together, under one head."""
+    """Merges several tables: the series of a family have to follow each other, under one header."""
     families: dict[str, list[str]] = {}
     for text in texts:
         for family in text.split("# HELP ")[1:]:
@@ -48,29 +48,29 @@ class Server:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port that it listens on."""
         return self._http.server_address[1]
 
     @property
     def url(self) -> str:
-        """What Prometheus scrapes."""
+        """The URL for Prometheus."""
         return f"http://{self._http.server_address[0]!s}:{self.port}/metrics"
 
     def add(self, measured: Measured, labels: Optional[Mapping[str, object]] = None) -> None:
-        """Another loader, or its Metrics, with labels that tell it from the others."""
+        """Adds another loader, or its Metrics, with labels that distinguish it from the others."""
         made = metrics_of(measured), {**self._labels, **(labels or {})}
         made[0].text(made[1])  # what is wrong with labels is the caller's to hear
         with self._lock:
             self._measured.append(made)
 
     def text(self) -> str:
-        """What a scrape gets."""
+        """The text of a scrape."""
         with self._lock:
             measured = list(self._measured)
         return joined(metrics.text(labels) for metrics, labels in measured)
 
     def close(self) -> None:
-        """Ends it; the port is free then. Twice is fine."""
+        """Ends the server and frees the port. Does nothing if called again."""
         self._http.shutdown()
         self._thread.join()
         self._http.server_close()
@@ -86,7 +86,7 @@ class Server:
 
 
 class _HTTPServer(ThreadingHTTPServer):
-    """A thread a client. A newcomer is never refused for those who are slow: the oldest goes."""
+    """One thread per client. A new client is never rejected because of slow ones: the oldest connection is closed."""
 
     daemon_threads = True
     owner: Server
@@ -118,7 +118,7 @@ class _HTTPServer(ThreadingHTTPServer):
         return client
 
     def _drop_oldest(self, keep: int) -> bool:
-        """Ends the connection of the oldest client where there are more than `keep`; its thread closes it."""
+        """Closes the connection of the oldest client if there are more than `keep`; its thread closes the socket."""
         with self._lock:
             if len(self._clients) <= keep:
                 return False
@@ -134,11 +134,11 @@ class _HTTPServer(ThreadingHTTPServer):
             super().close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Who scrapes may go away at any moment; that is nothing to print."""
+        """Clients may disconnect at any moment; nothing is printed."""
 
 
 class _UntilDeadline(io.RawIOBase):
-    """What a socket receives, by one deadline for all of it: a time-out of a socket's own begins anew with each byte."""
+    """Reads from a socket with one deadline for all reads: the timeout of a socket restarts with each byte."""
 
     def __init__(self, connection: socket.socket, seconds: float) -> None:
         self._connection, self._end = connection, time.monotonic() + seconds
@@ -164,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.split("?", 1)[0] != "/metrics":
-            return self._answer(404, "text/plain; charset=utf-8", "there is /metrics\n")
+            return self._answer(404, "text/plain; charset=utf-8", "not found; try /metrics\n")
         try:
             self._answer(200, CONTENT_TYPE, self.server.owner.text())
         except Error as error:

@@ -1,4 +1,4 @@
-"""What the extension wants of NumPy, when there is one.
+"""NumPy functions for the extension module, if NumPy is installed.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -26,20 +26,20 @@ def _dtype(numpy: Any, name: str) -> Any:
 
 
 def load() -> tuple[Any, Any, tuple[Any, ...]]:
-    """NumPy's array type, its ``asarray``, and its dtypes by the library's numbers; None: not in NumPy."""
+    """NumPy's array type, its ``asarray``, and its dtypes by the library's numbers; None: NumPy has no such dtype."""
     try:
         import numpy
     except ImportError as error:
         raise ImportError(
             "arrays need NumPy, which is not installed: pip install 'dataline[numpy]', or pip install numpy; without it, "
-            "batch.tensor(name) gives the same memory by DLPack and memoryview"
+            "use batch.tensor(name), which shares the memory through DLPack and memoryview"
         ) from error
     names = _core.dtype_names()
     return numpy.ndarray, numpy.asarray, (None, *(_dtype(numpy, name) for name in names[1:]))
 
 
 def ragged(data: Any, offsets: memoryview) -> Ragged[Any]:
-    """A ragged field whose offsets are an array too."""
+    """A ragged field whose offsets are also an array."""
     import numpy
 
     return Ragged(data, numpy.asarray(offsets))

@@ -1,4 +1,4 @@
-"""Keyword arguments as options. Keys, types and limits are the library's.
+"""Keyword arguments as options. The library defines keys, types and limits.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -31,9 +31,9 @@ def _text(key: str, value: Any) -> str:
 
 
 def parsed(key: str, value: Any) -> str:
-    """A value as the table of options reads it: ``"full"`` for a shuffle of True, ``"8"`` for a batch size of 8.
+    """A value as the option table reads it: ``"full"`` for ``shuffle=True``, ``"8"`` for a batch size of 8.
 
-    Raises CallError as making a Loader does.
+    Raises CallError, as creating a Loader does.
     """
     made = _core.Options()
     made.set(key, _text(key, value))
@@ -41,10 +41,10 @@ def parsed(key: str, value: Any) -> str:
 
 
 def text_of(key: str, value: Any) -> str:
-    """The value of an option of text. Raises TypeError for another one, which says how it is written."""
+    """The value of a text option. Raises TypeError for other values; the error shows how to write the text."""
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
-    expected = f"{key}: expected text, got {short(value)}"  # cache=True is no directory
+    expected = f"{key}: expected text, got {short(value)}"  # cache=True is not a directory
     if isinstance(value, (list, tuple)) and all(isinstance(item, (str, int)) for item in value):
         separator = ", " if all(isinstance(item, str) for item in value) else ","
         raise TypeError(f'{expected}; write one text, "{separator.join(map(str, value))}"')
@@ -54,16 +54,16 @@ def text_of(key: str, value: Any) -> str:
 
 
 def _of_code(value: Any) -> str:
-    """What to do with Python code where the name of an operator is expected."""
+    """The advice for Python code that is passed instead of operator names."""
     steps = list(getattr(value, "transforms", None) or (value if isinstance(value, (list, tuple)) else [value]))
     ours = {info.source.rpartition(".")[2].partition("(")[0]: info.name for info in transform_table()}
     same = [f"{ours[type(step).__name__]}(...)" for step in steps if type(step).__name__ in ours]
-    text = ', which is Python code: transform takes text that names operators, as in "decode, resize(256)"'
+    text = ', which is Python code: a transform is text that names operators, as in "decode, resize(256)"'
     if same:
-        text += f"; {', '.join(same)} {'is' if len(same) == 1 else 'are'} the same here"
+        text += f"; use {', '.join(same)} instead"
     return text + (
-        ". Python code goes into the dataset that makes the samples (__getitem__ of dataline.from_reader's source), or "
-        "into an operator of Extensions.add_operator"
+        ". Put Python code into the dataset that creates the samples (__getitem__ of dataline.from_reader's source), or "
+        "into an operator (Extensions.add_operator)"
     )
 
 

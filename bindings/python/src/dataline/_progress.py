@@ -25,14 +25,14 @@ EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 
 
 class Loop(Protocol[_T_co]):
-    """A Loader, or one of ``dataline.torch``."""
+    """A Loader, or a loader of ``dataline.torch``."""
 
     def __iter__(self) -> Iterator[_T_co]: ...
     def __len__(self) -> int: ...
 
 
 class Progress(Generic[_T_co]):
-    """An epoch that shows where it is; see ``progress``."""
+    """An epoch that shows its progress; see ``progress``."""
 
     def __init__(self, loop: Loop[_T_co], shown: Shown) -> None:
         loader = getattr(loop, "loader", loop)
@@ -82,7 +82,7 @@ class Progress(Generic[_T_co]):
             self.close()
 
     def close(self) -> None:
-        """Draws the last state and ends the line. The loader goes on as after a ``break``."""
+        """Draws the last state and ends the line. The loader continues as after a ``break``."""
         if not self._open:
             return
         self._open = False
@@ -103,7 +103,7 @@ class Progress(Generic[_T_co]):
 
 
 class Point:
-    """Where an epoch is; None: not known."""
+    """The position in an epoch; None: unknown."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Point:
 
 
 class Pace:
-    """Rates now: what is older weighs less, by half after HALF_LIFE."""
+    """Current rates: older values have less weight, half of it after HALF_LIFE."""
 
     def __init__(self) -> None:
         self._last = (0.0, 0.0, 0.0, 0.0)
@@ -141,7 +141,7 @@ class Pace:
 
     @property
     def rates(self) -> tuple[float, float, float]:
-        """Steps a second, samples a second, the share of the time that was waited."""
+        """Steps per second, samples per second, the share of the time spent waiting."""
         seconds, steps, samples, waited = self._sums
         if seconds <= 0:
             return 0.0, 0.0, 0.0
@@ -171,7 +171,7 @@ def bar(done: float, cells: int, utf8: bool) -> str:
 
 
 def line(label: str, point: Point, columns: int, utf8: bool) -> str:
-    """At most ``columns`` wide: on a narrow terminal the bar goes first, then what stands last."""
+    """At most ``columns`` wide: on a narrow terminal the bar is dropped first, then the last items."""
     items = [clock(point.elapsed) + (f"<{clock(point.left)}" if point.steps else ""), point.rate]
     if point.waited is not None:
         items.append(point.waited)
@@ -193,7 +193,7 @@ def line(label: str, point: Point, columns: int, utf8: bool) -> str:
 
 
 class Shown(Protocol):
-    """Where it is seen."""
+    """A display of the progress."""
 
     live: bool  # whether it is seen at all
 
@@ -231,7 +231,7 @@ class Line:
 
 
 class Rich:
-    """A progress display of the package rich: on a terminal, and as a widget in a notebook."""
+    """A progress display of the package rich: on a terminal, or as a widget in a notebook."""
 
     live = True
 
@@ -272,17 +272,17 @@ class Rich:
 def progress(
     loop: Loop[_T_co], label: str = "", *, rich: bool = False, file: Optional[TextIO] = None
 ) -> Progress[_T_co]:
-    """``for batch in progress(loader)`` is an epoch that shows where it is, as the shell does:
+    """``for batch in progress(loader)`` is an epoch that shows its progress, as the shell does:
 
         epoch 0, step 211 of 469:  45%|████▌     | [00:01<00:02, 23.4 k samples/s, waited 0.3 %]
 
-    Position; share of the epoch; time since it began < time left; rate; share of the time in which the loop waited for data
-    (not shown without workers: then ``next`` loads). It is drawn at most ten times a second on ``file`` (standard error) if
-    that is a terminal; otherwise nothing is. The line stays when the epoch ends. After a ``break`` or an exception in the
-    loop's body it ends with the object: use ``with progress(loader) as batches`` where what follows must stand on a line of
-    its own.
+    Position; share of the epoch; elapsed time < remaining time; rate; share of the time in which the loop waited for
+    data. The last is not shown without workers, because ``next`` then loads. The line is drawn at most ten times per
+    second on ``file`` (standard error) if that is a terminal; otherwise nothing is drawn. It stays when the epoch ends.
+    After a ``break`` or an exception in the loop's body, it ends when the object is dropped. Use
+    ``with progress(loader) as batches`` if later output must start on a new line.
 
-    ``loop`` is a Loader or a loader of ``dataline.torch``. ``rich=True`` shows it by the package rich, in a notebook too
-    (raises ImportError where that is not installed). tqdm needs no help: ``tqdm(loader)`` knows the total.
+    ``loop`` is a Loader or a loader of ``dataline.torch``. ``rich=True`` shows it with the package rich, also in a notebook
+    (raises ImportError if it is not installed). tqdm works directly: ``tqdm(loader)`` knows the total.
     """
     return Progress(loop, Rich(label) if rich else Line(label, file if file is not None else sys.stderr))

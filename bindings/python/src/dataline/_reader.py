@@ -1,4 +1,4 @@
-"""Records from Python objects: the slow path, one call at a time under the interpreter's lock, where it has one.
+"""Records from Python objects: the slow path, one call at a time under the interpreter's lock, if it has one.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,8 +19,8 @@ Template = Any
 
 
 class Source(Protocol):
-    """Samples by index: what PyTorch calls a map-style dataset. With ``__getitems__(indices)`` it is asked for up to 64
-    at once."""
+    """Samples by index: PyTorch's map-style dataset. If it has ``__getitems__(indices)``, up to 64 samples are requested
+    in one call."""
 
     def __len__(self) -> int: ...
 
@@ -28,8 +28,9 @@ class Source(Protocol):
 
 
 class Place:
-    """What a sample is read for: ``slot``, its place in the epoch's order, and ``epoch`` (both None where it is read for no
-    place in an epoch), and the loader's ``seed``. Random draws that depend on these alone are the same in every run."""
+    """The context of a sample to read: ``slot``, its place in the epoch's order, ``epoch``, and the loader's ``seed``.
+    ``slot`` and ``epoch`` are None for a sample that is read outside an epoch. Random draws that depend only on these are
+    the same in every run."""
 
     slot: Optional[int]
     epoch: Optional[int]
@@ -43,8 +44,8 @@ class Place:
 
     @property
     def cancelled(self) -> bool:
-        """Nobody wants the sample any more: its loader is being closed, or was cancelled. What is then returned or raised is
-        not looked at."""
+        """True when the sample is no longer wanted: its loader is being closed or was cancelled. The result or exception
+        is then ignored."""
         return self._cells is not None and self._cells.cancelled()
 
     def __repr__(self) -> str:
@@ -55,7 +56,8 @@ Read = Callable[[int, Place], Any]
 
 
 def template_of(sample: Any, name: str = "") -> Template:
-    """Names for the parts of a sample: keys of dicts and places in tuples, joined by ``/``; ``data`` for a bare array."""
+    """Names for the parts of a sample: keys of dicts and positions in tuples, joined by ``/``; ``data`` for a single
+    array."""
     if isinstance(sample, Mapping):
         return {key: template_of(part, f"{name}/{key}" if name else str(key)) for key, part in sample.items()}
     if isinstance(sample, (tuple, list)):
@@ -80,7 +82,7 @@ def leaves(template: Template, sample: Any) -> Iterator[Any]:
 
 
 def parts_of(template: Template) -> Callable[[Any], Iterable[Any]]:
-    """The function that takes a sample apart as ``leaves`` does, without its price where nothing is nested."""
+    """A function that splits a sample as ``leaves`` does, without its cost if nothing is nested."""
     if isinstance(template, list) and all(isinstance(part, str) for part in template):
         count = len(template)
 
@@ -103,7 +105,7 @@ def parts_of(template: Template) -> Callable[[Any], Iterable[Any]]:
 
 
 def rebuild(template: Template, values: Mapping[str, Any]) -> Any:
-    """The same shape of things with other contents."""
+    """The same structure with other values."""
     if isinstance(template, dict):
         return {key: rebuild(part, values) for key, part in template.items()}
     if isinstance(template, list):
@@ -112,7 +114,7 @@ def rebuild(template: Template, values: Mapping[str, Any]) -> Any:
 
 
 def names_in(template: Template) -> list[str]:
-    """In the order of ``leaves``."""
+    """The names in the order of ``leaves``."""
     if isinstance(template, dict):
         return [name for part in template.values() for name in names_in(part)]
     if isinstance(template, list):
@@ -143,7 +145,7 @@ class Reader:
         else:
             if len(source) == 0:
                 raise ValueError(
-                    "the source is empty, and no sample says what fields there are: give them, as in "
+                    "the source is empty, so its fields are unknown: pass them, as in "
                     "fields=[dataline.Field('x', 'f32', (3,))]"
                 )
             sample = self._first()
@@ -158,7 +160,7 @@ class Reader:
         return self.source[0] if self.given is None else self.given(0, Place())
 
     def read(self, indices: tuple[int, ...], cells: _core.Cells) -> None:
-        """Called by the library's threads."""
+        """Called by threads of the library."""
         try:
             self._read(indices, cells)
         except KeyboardInterrupt:
@@ -197,12 +199,12 @@ class Reader:
             try:
                 samples = fetch(list(indices))
                 if len(samples) != len(indices):
-                    raise TypeError(f"__getitems__ gave {len(samples)} samples for {len(indices)} indices")
+                    raise TypeError(f"__getitems__: expected {len(indices)} samples, got {len(samples)}")
             except Exception as error:
                 if len(indices) == 1:
                     yield _Failed(error)
                     return
-                # Which one it was is found by asking for them one by one.
+                # Request them one by one to find the failed one.
                 samples = [next(self._samples((index,), cells)) for index in indices]
             yield from samples
             return

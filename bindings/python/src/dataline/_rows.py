@@ -1,4 +1,4 @@
-"""Rows of numbers that a caller gives beside its data: indices, lengths, weights, offsets.
+"""Rows of numbers that a caller passes beside its data: indices, lengths, weights, offsets.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,9 +19,9 @@ _EXPECTED = {"i64": "whole numbers of 64 bits", "f64": "numbers"}
 
 
 def row(value: Any, dtype: str, what: str) -> _core.Loan:
-    """Numbers in a row: borrowed when they are packed i64 or f64 already, else a copy of the right type.
+    """A row of numbers: borrowed if they are packed i64 or f64 already, otherwise copied to the right type.
 
-    A mask is refused, as booleans among the numbers are: NumPy would select by it, and Python would count from it.
+    A mask is rejected, as are booleans among the numbers: NumPy would select with it, and Python would count it.
     """
     if isinstance(value, (str, Set, Mapping)):
         raise _no_row(value, dtype, what)  # nor would a set say in which order
@@ -46,10 +46,8 @@ def _no_row(value: Any, dtype: str, what: str) -> TypeError:
 
 def _mask(dtype: str, what: str) -> ValueError:
     if dtype == "f64":
-        return ValueError(f"{what}: expected numbers, got booleans; mask.astype(float) makes numbers of them")
-    return ValueError(
-        f"{what}: expected whole numbers, got booleans; numpy.flatnonzero(mask) gives the indices of a mask"
-    )
+        return ValueError(f"{what}: expected numbers, got booleans; convert them with mask.astype(float)")
+    return ValueError(f"{what}: expected whole numbers, got booleans; for a mask, pass numpy.flatnonzero(mask)")
 
 
 def _packed(values: Any, dtype: str, what: str) -> array.array[Any]:
@@ -82,11 +80,11 @@ def _fits(number: Any, dtype: str) -> bool:
 
 def _wrong(value: Any, dtype: str, what: str, at: int) -> Exception:
     kind: type[Exception] = ValueError if isinstance(value, int) else TypeError
-    return kind(f"{what}: expected {_EXPECTED[dtype]}, got {short(value)} ({type(value).__name__}) at place {at}")
+    return kind(f"{what}: expected {_EXPECTED[dtype]}, got {short(value)} ({type(value).__name__}) at index {at}")
 
 
 def _number(value: Any, dtype: str, what: str, at: int) -> Any:
-    """One of an iterable's values, as a number of Python's."""
+    """One value of an iterable, as a Python number."""
     if is_boolean(value):
         raise _mask(dtype, what)
     try:
@@ -100,12 +98,12 @@ def _number(value: Any, dtype: str, what: str, at: int) -> Any:
 
 
 def is_boolean(value: Any) -> bool:
-    """Of Python, NumPy or PyTorch."""
+    """Whether it is a boolean of Python, NumPy or PyTorch."""
     return isinstance(value, bool) or str(getattr(value, "dtype", "")) in ("bool", "torch.bool")
 
 
 def flag(value: Any, what: str) -> bool:
-    """Of arguments that are not options: no text or number is taken for True."""
+    """For arguments that are not options: no text or number counts as True."""
     if is_boolean(value):
         return bool(value)
     raise TypeError(f"{what}: expected True or False, got {short(value)}")
@@ -122,7 +120,7 @@ def texts(value: Any, what: str) -> list[str]:
 
 
 def listed(value: Any, kind: Callable[..., _Item], what: str, example: str) -> list[_Item]:
-    """One item of a kind of named tuples, or several in order."""
+    """One named tuple of a kind, or several in order."""
     if isinstance(value, kind):  # type: ignore[arg-type]
         return [value]
     try:
@@ -135,20 +133,20 @@ def listed(value: Any, kind: Callable[..., _Item], what: str, example: str) -> l
 
 
 def mapping(value: Any, what: str, example: str) -> Mapping[str, Any]:
-    """A dict by name; None: an empty one."""
+    """A dict by name; None: an empty dict."""
     if value is None or isinstance(value, Mapping):
         return value or {}
     raise TypeError(f"{what}: expected a dict by name, as in {example}, got {short(value)}")
 
 
 def short(value: Any) -> str:
-    """A value as an error shows it."""
+    """A value as errors show it."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def whole(value: Any, what: str) -> int:
-    """A whole number of 64 bits, as the library's calls take it."""
+    """A whole number of 64 bits, for the library's calls."""
     try:
         number = None if is_boolean(value) else operator.index(value)
     except TypeError:
@@ -160,7 +158,7 @@ def whole(value: Any, what: str) -> int:
 
 
 def real(value: Any, what: str) -> float:
-    """A number, of any of Python's or NumPy's types of them."""
+    """A number, of any numeric type of Python or NumPy."""
     try:
         if is_boolean(value) or isinstance(value, (str, bytes)):
             raise TypeError
@@ -170,7 +168,7 @@ def real(value: Any, what: str) -> float:
 
 
 def nanoseconds(seconds: Any, what: str = "timeout") -> int:
-    """A time-out as the library's calls take it; -1 for one without end."""
+    """A timeout for the library's calls; -1: no limit."""
     number = real(seconds, what)
     if not number >= 0:
         raise ValueError(f"{what}: expected seconds, 0 or more, got {seconds}")

@@ -1,4 +1,4 @@
-"""What the arguments of PyTorch's loader may be. An argument that cannot have its effect is an error, never without one.
+"""Checks the arguments of PyTorch's loader. An argument that cannot have its effect is an error, never ignored.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -13,12 +13,12 @@ from ._rows import whole
 
 
 def flag(value: Any, name: str) -> bool:
-    """Of arguments that are not options. None is False, as in PyTorch."""
+    """For arguments that are not options. None is False, as in PyTorch."""
     return value is not None and _rows.flag(value, name)
 
 
 def option_flag(value: Any, name: str) -> bool:
-    """Of arguments that are options, as the library's table reads them."""
+    """For arguments that are options, as the library's table reads them."""
     return value is not None and parsed(name, value) == "true"
 
 
@@ -38,12 +38,12 @@ def prefetch_factor(value: Any, num_workers: Optional[int], prefetch_depth: Any)
         return None
     number = whole(value, "prefetch_factor")
     if number < 1:
-        raise ValueError(f"prefetch_factor: expected batches a worker, 1 or more, got {number}")
+        raise ValueError(f"prefetch_factor: expected batches per worker, 1 or more, got {number}")
     if prefetch_depth is not None:
         raise ValueError("prefetch_factor and prefetch_depth: expected one of the two, got both")
     if not num_workers:
         raise ValueError(
-            f"prefetch_factor: it counts batches a worker, and num_workers is {num_workers}: give num_workers, or "
+            f"prefetch_factor: counts batches per worker, but num_workers is {num_workers}: set num_workers, or "
             "prefetch_depth, which counts all batches"
         )
     return number
@@ -59,9 +59,9 @@ def of_processes(why: Optional[str], num_workers: Optional[int], given: dict[str
     if why is not None and num_workers:
         return
     if why is None and num_workers != 0:
-        reason, advice = "the library's threads make the batches", "leave it out"
+        reason, advice = "the library's threads make the batches", "omit it"
     else:
-        reason, advice = "this process makes the batches", "give num_workers above 0, or leave it out"
+        reason, advice = "this process makes the batches", "set num_workers above 0, or omit it"
     needless = [name for name in ("multiprocessing_context",) if given[name] is not None]
     if given["worker_init_fn"] is not None and num_workers != 0 and why is None:
         needless.append("worker_init_fn")
@@ -70,4 +70,4 @@ def of_processes(why: Optional[str], num_workers: Optional[int], given: dict[str
     if given["timeout"] and why is not None:
         needless.append("timeout")
     if needless:
-        raise ValueError(f"{', '.join(needless)}: there are no worker processes, for {reason}: {advice}")
+        raise ValueError(f"{', '.join(needless)}: there are no worker processes, because {reason}: {advice}")

@@ -1,4 +1,4 @@
-"""The datasets that PyTorch's loader takes, as the library's.
+"""The datasets that PyTorch's loader accepts, as datasets of the library.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -22,14 +22,14 @@ _MANY_EPOCHS = 2**31 - 1
 
 
 def is_python(dataset: Any) -> bool:
-    """Whether its samples are made by Python code."""
+    """Whether Python code makes its samples."""
     if type(dataset) is Subset:
         return is_python(dataset.dataset)
     return not isinstance(dataset, Dataset) and type(dataset) is not TensorDataset
 
 
 def is_plain(sample: Any) -> bool:
-    """Whether it is made of arrays, numbers and text, in dicts, lists and tuples, which the library gives back."""
+    """Whether it contains only arrays, numbers and text, in dicts, lists and tuples, which the library can return."""
     if type(sample) in (list, tuple):
         return all(map(is_plain, sample))
     if type(sample) is dict:
@@ -51,7 +51,7 @@ def refuse_what_is_no_dataset(source: Any) -> None:
 
 
 def opened(dataset: Any, options: Mapping[str, Any]) -> tuple[Dataset, Template, list[str]]:
-    """The dataset, what a sample is built like (None: a dict by field), and the fields that are text."""
+    """The dataset, the structure of a sample (None: a dict by field), and the text fields."""
     if isinstance(dataset, Dataset):
         return dataset, None, []
     if type(dataset) is TensorDataset:
@@ -64,18 +64,18 @@ def opened(dataset: Any, options: Mapping[str, Any]) -> tuple[Dataset, Template,
 
 
 def is_empty(dataset: Any) -> bool:
-    """Whether it is a dataset of Python code without samples, so that nothing says what fields there are."""
+    """Whether it is a dataset of Python code without samples, so that its fields are unknown."""
     return is_python(dataset) and hasattr(dataset, "__len__") and len(dataset) == 0
 
 
 def counted(count: int) -> Dataset:
-    """A dataset of which nothing but its length is looked at."""
+    """A dataset of which only the length is used."""
     return from_reader(range(count), fields=[Field("index", "i64")])
 
 
 def loader(make: Callable[..., _Made], dataset: Dataset, **options: Any) -> _Made:
-    """A loader whose epochs may have no steps, as those of PyTorch's may. The library rejects an endless job of such epochs,
-    so this one gets a number of epochs that no program reaches."""
+    """A loader whose epochs may have no steps, as those of PyTorch may. The library rejects an endless job of such
+    epochs, so this one gets a number of epochs that no program reaches."""
     try:
         return make(dataset, **options)
     except DataError as error:

@@ -1,4 +1,4 @@
-"""Where PyTorch wants its tensors: devices, streams, and buffers of its own.
+"""Devices, streams and buffers for PyTorch's tensors.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,8 +21,8 @@ Buffers = Union[Mapping[str, torch.Tensor], Sequence[torch.Tensor]]
 
 
 def device_of(device: Union[str, int, torch.device]) -> torch.device:
-    """The device by its number. ``"cuda"`` is PyTorch's current one; where that is the first because nobody chose, and
-    a launcher started one process for each, the one of its local rank."""
+    """The device with its index. ``"cuda"`` is PyTorch's current device. If that is device 0 because none was selected,
+    and a launcher started one process per device, it is the device of the local rank."""
     if is_boolean(device):
         raise TypeError(f"device: expected cpu, cuda or cuda:N, got {device!r}")
     made = torch.device(device)
@@ -31,7 +31,7 @@ def device_of(device: Union[str, int, torch.device]) -> torch.device:
     if made.type != "cuda":
         raise ValueError(f"device: expected cpu, cuda or cuda:N, got {device!r}")
     if not torch.cuda.is_available():
-        why = "was built without CUDA" if torch.version.cuda is None else "finds no CUDA device"
+        why = "was built without CUDA" if torch.version.cuda is None else "found no CUDA device"
         raise RuntimeError(f"device={str(device)!r}: PyTorch {torch.__version__} {why}; device='cpu' works")
     count = torch.cuda.device_count()
     index = made.index
@@ -41,15 +41,15 @@ def device_of(device: Union[str, int, torch.device]) -> torch.device:
         if index == 0 and local < count:
             index = local
     if index >= count:
-        raise RuntimeError(f"device={str(device)!r}: PyTorch sees {count} CUDA devices, numbered from 0")
+        raise RuntimeError(f"device={str(device)!r}: PyTorch found {count} CUDA devices, numbered from 0")
     return torch.device("cuda", index)
 
 
 def wait_here(batch: _core.Batch, index: int) -> None:
-    """The current stream of that CUDA device waits for the batch; the CPU does not."""
+    """Makes the current stream of that CUDA device wait for the batch; the CPU does not wait."""
     if torch.cuda.is_current_stream_capturing():
         raise RuntimeError(
-            "a batch was asked for while the stream captures a CUDA graph: ask for it before, and let the graph read "
+            "a batch was requested while the stream captures a CUDA graph: request it earlier, and let the graph read "
             "buffers that into= fills"
         )
     batch.wait(torch.cuda.current_stream(index).cuda_stream)
@@ -58,8 +58,8 @@ def wait_here(batch: _core.Batch, index: int) -> None:
 class InFlight:
     """Page-locked memory that copies to a device may still read.
 
-    ``hold`` keeps an object until the work that the current streams have now is done. At most two are kept: with a third
-    it waits for the first, so that the CPU does not run further ahead than there are slots.
+    ``hold`` keeps an object until the work that is now in the current streams is done. At most two are kept: with a
+    third, it waits for the first, so that the CPU does not run further ahead than there are slots.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class InFlight:
 
 
 def _devices_in_use() -> Iterable[int]:
-    """Those that have a context; asking another for a stream would make one."""
+    """Devices that have a context; requesting a stream of another device would create one."""
     has_context = getattr(torch._C, "_cuda_hasPrimaryContext", None)
     if has_context is None:
         return [torch.cuda.current_device()]
@@ -85,7 +85,7 @@ def _devices_in_use() -> Iterable[int]:
 
 
 def dtype_of(name: str) -> Any:
-    """PyTorch's dtype by the library's name; None where this PyTorch has none."""
+    """PyTorch's dtype by the library's name; None if this PyTorch does not have it."""
     if name in ("bool", "bf16"):
         return {"bool": torch.bool, "bf16": torch.bfloat16}[name]
     words = {"u": "uint", "i": "int", "f": "float", "c": "complex"}
@@ -93,7 +93,7 @@ def dtype_of(name: str) -> Any:
 
 
 class Into:
-    """Tensors of the caller's that every batch is copied into, as the static inputs of a CUDA graph want it."""
+    """Tensors of the caller into which every batch is copied, for example static inputs of a CUDA graph."""
 
     def __init__(self, given: Buffers, names: Sequence[str], fields: Sequence[Field], device: torch.device) -> None:
         self.given = given
@@ -110,15 +110,15 @@ class Into:
             _check(known[name], target, device)
 
     def fill(self, batch: _core.Batch, sources: Mapping[str, torch.Tensor], in_flight: InFlight) -> Buffers:
-        """Copies in the order of the current stream, which waits for the batch already, and gives the slot back."""
+        """Copies in the order of the current stream, which already waits for the batch, and releases the slot."""
         pinned = False
         with torch.no_grad():
             for name, target in self.targets.items():
                 source = sources[name]
                 if source.shape != target.shape:
                     raise ValueError(
-                        f"into: a batch of {tuple(source.shape)} does not fit {tuple(target.shape)} of {name!r} (where bad "
-                        "samples were left out, on_error='replace' keeps it whole)"
+                        f"into: a batch of {tuple(source.shape)} does not fit {tuple(target.shape)} of {name!r} (if bad "
+                        "samples were skipped, on_error='replace' keeps the size)"
                     )
                 from_pinned = target.is_cuda and not source.is_cuda and batch.tensor(name).pinned
                 target.copy_(source, non_blocking=source.is_cuda or from_pinned)
@@ -131,7 +131,7 @@ class Into:
 
 def _check(field: Field, target: torch.Tensor, device: torch.device) -> None:
     if field.ragged:
-        raise ValueError(f"into: {field.name!r} is ragged, its batches have no one size; pad_to(length) makes one")
+        raise ValueError(f"into: {field.name!r} is ragged, so its batches differ in size; use pad_to(length)")
     dtype, shape = dtype_of(field.dtype), (*target.shape[:1], *field.shape[1:])  # how many rows, each batch tells
     if field.shape[0] >= 0:
         shape = field.shape

@@ -1,4 +1,4 @@
-"""A loop over one epoch that gives tensors.
+"""A loop over one epoch that returns tensors.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,7 +14,7 @@ from ._torch_device import InFlight
 
 
 class Owner(Protocol):
-    """Whose loop it is."""
+    """The owner of the loop."""
 
     timeout: float
     _in_flight: InFlight
@@ -22,7 +22,7 @@ class Owner(Protocol):
     def __len__(self) -> int: ...
 
     def _sample(self, batch: _core.Batch) -> tuple[Any, Optional[dict[str, Any]]]:
-        """What the loop gives, and what copies that this starts may still read when it asks for the next."""
+        """The loop's item, and the sources of copies that may still be running when the loop requests the next one."""
 
 
 class Loop:

@@ -1,5 +1,5 @@
-"""Batches made by PyTorch's own loader in the library's order: where Python code makes them (``collate_fn``, worker
-processes, samples that are no arrays).
+"""Batches from PyTorch's own loader in the library's order: if Python code makes them (``collate_fn``, worker processes,
+samples that are not arrays).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -22,7 +22,7 @@ from .loader import Loader
 
 
 def _known(dataset: Any, collate_fn: Any) -> Dataset:
-    """The dataset that a state is about: where it can be, the one of a loader without worker processes."""
+    """The dataset that a state refers to: if possible, the one of a loader without worker processes."""
     if isinstance(dataset, Dataset):
         return dataset
     if collate_fn is None and len(dataset) > 0 and _torch_datasets.is_plain(dataset[0]):
@@ -31,7 +31,7 @@ def _known(dataset: Any, collate_fn: Any) -> Dataset:
 
 
 class Position(Loader):
-    """Where a job is, and its state. Its own batches are not asked for: PyTorch's loader makes them."""
+    """The position of a job, and its state. Its own batches are never requested: PyTorch's loader makes them."""
 
     def __init__(self, dataset: Dataset, **options: Any) -> None:
         super().__init__(dataset, **{**options, "num_workers": 0, "prefetch_depth": 1, "max_leases": 1})
@@ -52,7 +52,7 @@ class Position(Loader):
         self.moves += 1
 
     def begin(self) -> Optional[tuple[int, int]]:
-        """Where the next loop begins; None: after the last epoch."""
+        """Where the next loop starts; None: after the last epoch."""
         epoch, step = self.position
         if not self._resumes:
             epoch, step = epoch + 1, 0
@@ -63,18 +63,18 @@ class Position(Loader):
         return epoch, step
 
     def delivered(self, epoch: int, step: int) -> None:
-        """That batch was. After the last one the end of the epoch is still due."""
+        """Records that this batch was delivered. After the last one, the end of the epoch has not been returned yet."""
         self._seek(epoch, step + 1)
         self._resumes = False
 
     def ended(self, epoch: int) -> None:
-        """A loop came to the end of that epoch."""
+        """Records that a loop reached the end of that epoch."""
         self._seek(epoch + 1, 0)
         self._resumes = True
 
 
 class _Order:
-    """The indices of each batch, as PyTorch's ``batch_sampler``, from where the loop begins."""
+    """The indices of each batch, as PyTorch's ``batch_sampler``, from the start of the loop."""
 
     def __init__(self, count: int, options: Mapping[str, Any], single: bool) -> None:
         same = from_arrays({"x": torch.zeros(1, dtype=torch.uint8).expand(count)})
@@ -93,8 +93,8 @@ class _Order:
 
 
 class _Given:
-    """The batches of a ``batch_sampler``. Its ``set_epoch`` is called, if it has one: so it can give the same batches again,
-    when a loop goes on in mid-epoch."""
+    """The batches of a ``batch_sampler``. Its ``set_epoch`` is called, if it has one, so that it can return the same
+    batches again when a loop resumes in the middle of an epoch."""
 
     def __init__(self, batches: Any) -> None:
         self._batches = batches
@@ -111,7 +111,7 @@ class _Given:
 
 
 class Arguments(Protocol):
-    """Of whom the loader is."""
+    """The arguments of the loader."""
 
     _source: Any
     _workers: Optional[int]
@@ -127,7 +127,7 @@ class Arguments(Protocol):
 
 
 def made(asked: Arguments, options: Mapping[str, Any]) -> Union[Objects, Stream]:
-    """PyTorch's loader with what was asked for."""
+    """PyTorch's loader with the requested arguments."""
     workers = asked._workers or 0
     arguments: dict[str, Any] = {"num_workers": workers, "pin_memory": asked.pin_memory, "collate_fn": asked.collate_fn}
     if asked.pin_memory_device:
@@ -141,7 +141,7 @@ def made(asked: Arguments, options: Mapping[str, Any]) -> Union[Objects, Stream]
 
 
 class Stream:
-    """PyTorch's loader over its IterableDataset, which says itself what comes."""
+    """PyTorch's loader over its IterableDataset, which decides the samples and their order."""
 
     def __init__(self, asked: Arguments, options: Mapping[str, Any], arguments: dict[str, Any]) -> None:
         order = asked._order
@@ -152,7 +152,7 @@ class Stream:
             of_another.add("sampler")
         if of_another:
             names = ", ".join(sorted(of_another))
-            raise ValueError(f"{names}: an IterableDataset decides itself what comes, and in what order")
+            raise ValueError(f"{names}: an IterableDataset decides the samples and their order")
         size = {} if order.single else {"drop_last": order.drop_last}
         self.theirs = self._made = torch.utils.data.DataLoader(
             asked._source, order.batch_size, generator=order.generator, **size, **arguments
@@ -169,7 +169,7 @@ class Stream:
 
 
 class Objects:
-    """PyTorch's loader over a map-style dataset. ``position`` says where it is."""
+    """PyTorch's loader over a map-style dataset. ``position`` is its position."""
 
     def __init__(self, asked: Arguments, options: Mapping[str, Any], arguments: dict[str, Any]) -> None:
         order, dataset = asked._order, asked._source
@@ -189,7 +189,7 @@ class Objects:
         if self._seed is not None:
             arguments["generator"] = self._generator
         self._made = torch.utils.data.DataLoader(dataset, **arguments)
-        # Whose samplers are the loader's: where a batch_sampler decides the order.
+        # The loader that provides the samplers, if a batch_sampler decides the order.
         self.theirs = self._made if order.batches is not None else None
         self._timeout = arguments.get("timeout")
         self._loops = 0
@@ -224,7 +224,7 @@ class Objects:
                 raise StopIteration
             if loop.number != self._loops or loop.moves != self.position.moves:
                 raise WrongStateError(
-                    "this epoch was ended: by a newer one, a seek or a loaded state", -8, "DL_ERR_WRONG_STATE"
+                    "this epoch was ended by a newer one, a seek or a loaded state", -8, "DL_ERR_WRONG_STATE"
                 )
             try:
                 made = next(loop.batches)
@@ -250,8 +250,8 @@ class Objects:
 
 
 class Loop:
-    """One loop's batches. Threads may share it: each batch goes to one of them. All but ``number`` is its owner's, under
-    the lock."""
+    """One loop's batches. Threads may share it: each batch goes to one of them. The lock of its owner protects everything
+    except ``number``."""
 
     batches: Iterator[Any]
     epoch = step = 0  # of the next batch

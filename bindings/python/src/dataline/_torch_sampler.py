@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 
 class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
-    """The indices of a map-style dataset in the order in which a Loader delivers its samples, for PyTorch's own DataLoader::
+    """The indices of a map-style dataset in the order of a Loader, for PyTorch's own DataLoader::
 
         sampler = dataline.torch.Sampler(dataset, shuffle=True, seed=7, batch_size=64, rank=rank, world_size=world_size)
         for images, labels in torch.utils.data.DataLoader(dataset, batch_size=64, sampler=sampler, num_workers=8):
             ...
 
-    The order is the same in every language, another one each epoch, and takes no memory: no permutation is stored.
-    ``data`` is the dataset, or how many samples it has. Options are those of a Loader that concern the order: ``shuffle``,
+    The order is the same in every language, differs in each epoch, and needs no memory: no permutation is stored.
+    ``data`` is the dataset, or its sample count. Options are those of a Loader that concern the order: ``shuffle``,
     ``seed``, ``weights``, ``replacement``, ``samples_per_epoch``, ``sample_indices``, ``last_batch``, ``drop_last``,
-    ``rank`` and ``world_size``, with ``batch_size`` the one of the training, for ranks share each global batch. With
-    ``shuffle="window"`` a block is ``shuffle_block`` samples, for a sampler knows no bytes.
+    ``rank``, ``world_size`` and ``batch_size``. Set ``batch_size`` to that of the training, because ranks share each
+    global batch. With ``shuffle="window"`` a block is ``shuffle_block`` samples, because a sampler does not know bytes.
 
-    A ``for`` over it is one epoch, the next one goes on with the next; ``set_epoch`` goes to one, as trainers do it with
-    DistributedSampler. ``state_dict`` says where it is, in O(1) to go to; PyTorch's loader asks ahead for as many batches
-    as it prefetches, and these count as taken.
+    A ``for`` over it is one epoch; the next ``for`` continues with the next epoch. ``set_epoch`` selects an epoch, as with
+    DistributedSampler. ``state_dict`` is the position, restored in O(1). PyTorch's loader requests indices ahead, for
+    as many batches as it prefetches, and these count as taken.
     """
 
     def __init__(self, data: Union[int, Sized], batch_size: int = 1, **options: Unpack[SamplerOptions]) -> None:
@@ -60,7 +60,7 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
         return (steps - 1) * self._batch_size + (0 if last is None else last.info.samples)
 
     def __len__(self) -> int:
-        """Indices of an epoch, of this rank."""
+        """The number of indices per epoch, for this rank."""
         return self._length
 
     def __iter__(self) -> Iterator[int]:
@@ -86,15 +86,15 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
         self._epoch, self._taken = epoch + 1, 0
 
     def set_epoch(self, epoch: int) -> None:
-        """The next ``for`` is this epoch, from 0."""
+        """Makes the next ``for`` this epoch, from 0."""
         self._epoch, self._taken = epoch, 0
 
     def state_dict(self) -> dict[str, int]:
-        """Where it is: the epoch, and how many of its indices were taken."""
+        """The position: the epoch, and how many of its indices were taken."""
         return {"epoch": self._epoch, "taken": self._taken}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes there: the next ``for`` goes on in mid-epoch, and so does one under way."""
+        """Seeks to a position: the next ``for`` continues in the middle of the epoch, as does a running one."""
         if not {"epoch", "taken"} <= set(state):
             raise ValueError(f"expected the state of a sampler, with epoch and taken, got a dict of {list(state)}")
         epoch, taken = int(state["epoch"]), int(state["taken"])
@@ -109,7 +109,7 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
 
 
 class OfLoader:
-    """The indices of the epoch where a loader is, as ``sampler`` of PyTorch's loader gives them."""
+    """The indices of a loader's current epoch, like those of a ``sampler`` of PyTorch's loader."""
 
     def __init__(self, sampler: Sampler, epoch: int, by_blocks: bool) -> None:
         self._sampler, self._epoch, self._by_blocks = sampler, epoch, by_blocks
@@ -119,6 +119,6 @@ class OfLoader:
 
     def __iter__(self) -> Iterator[int]:
         if self._by_blocks:
-            raise TypeError('with shuffle="window" the order depends on the files; batch.info.indices has the indices')
+            raise TypeError('with shuffle="window" the order depends on the files; see batch.info.indices')
         self._sampler.set_epoch(self._epoch)
         return iter(self._sampler)

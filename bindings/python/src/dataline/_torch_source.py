@@ -1,4 +1,4 @@
-"""What the arguments of PyTorch's loader ask for, as options of the library: the order, and who makes the batches.
+"""The arguments of PyTorch's loader as options of the library: the order, and who makes the batches.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -41,24 +41,25 @@ _NOT_OF_A_SAMPLER = {"batch_size", "global_batch_size", "epochs", "start_epoch",
 
 
 def take_part(options: dict[str, Any]) -> None:
-    """Fills in rank and world_size where they are not given, or auto: else each process that a launcher started would read
-    all of the set, and the training would see every sample that many times, without a sign of it."""
+    """Fills in rank and world_size if they are not set, or auto. Otherwise each process of a launcher would read the
+    complete set, and the training would silently see every sample several times."""
     names = ("rank", "world_size")
     asked = {name: "auto" if options.get(name) is None else options[name] for name in names}
     if "auto" not in asked.values():
         return
     if torch.distributed.is_available() and torch.distributed.is_initialized():
-        told = {"rank": torch.distributed.get_rank(), "world_size": torch.distributed.get_world_size()}
+        actual = {"rank": torch.distributed.get_rank(), "world_size": torch.distributed.get_world_size()}
         for name in names:
-            if asked[name] not in ("auto", told[name]):
-                raise ValueError(f"{name}={asked[name]}, and torch.distributed says {told[name]}: give both, or none")
-        options.update(told)
+            if asked[name] not in ("auto", actual[name]):
+                why = f"{name}={asked[name]}, but torch.distributed reports {actual[name]}"
+                raise ValueError(f"{why}: set both, or neither")
+        options.update(actual)
     elif asked != {"rank": "auto", "world_size": "auto"} or launcher().world_size != 1:
         options.update(asked)
 
 
 def place(options: Mapping[str, Any]) -> tuple[int, int]:
-    """Rank and world size of options, as numbers."""
+    """Rank and world size of the options, as numbers."""
     told = launcher()
     by_launcher: dict[str, Optional[int]] = {"rank": told.rank, "world_size": told.world_size}
     rank, world_size = (
@@ -66,16 +67,16 @@ def place(options: Mapping[str, Any]) -> tuple[int, int]:
         for name in by_launcher
     )
     if world_size is None or rank is None:
-        raise ValueError("world_size: the launcher tells the rank only; give world_size=")
+        raise ValueError("world_size: the launcher reports only the rank; set world_size=")
     return rank, world_size
 
 
 def drawn_seed(generator: Optional[torch.Generator], options: Mapping[str, Any]) -> Optional[int]:
-    """A seed out of PyTorch's generator, as its own loader draws one where it was given none; None: it is the options', or
-    nothing is random.
+    """A seed from PyTorch's generator, which its own loader draws from if none was passed. None: the options set the
+    seed, or nothing is random.
 
-    Ranks have to agree on one order, and each has its own state of that generator: there it is the option's default, as
-    DistributedSampler's is 0.
+    Ranks have to agree on one order, and each has its own state of that generator. With several ranks it is therefore the
+    option's default, as DistributedSampler's is 0.
     """
     given = generator is not None or options.get("seed") is not None
     of_a_rank = options.get("rank") is not None or options.get("world_size") is not None
@@ -87,12 +88,12 @@ def drawn_seed(generator: Optional[torch.Generator], options: Mapping[str, Any])
 
 
 def _is_stock(sampler: Any, kind: type) -> bool:
-    """Whether it gives the indices as PyTorch's own of that kind does: a subclass may give others."""
+    """Whether it returns the indices of PyTorch's own class of that kind: a subclass may return others."""
     return isinstance(sampler, kind) and type(sampler).__iter__ is kind.__iter__  # type: ignore[attr-defined]
 
 
 class Order:
-    """What ``batch_size``, ``shuffle``, ``sampler``, ``batch_sampler``, ``drop_last`` and ``generator`` say, as options."""
+    """``batch_size``, ``shuffle``, ``sampler``, ``batch_sampler``, ``drop_last`` and ``generator`` as options."""
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class Order:
         batch_size = None if batch_size is None else int(parsed("batch_size", batch_size))
         if generator is not None and not isinstance(generator, torch.Generator):
             raise TypeError(
-                f"generator: expected a torch.Generator, got {type(generator).__name__}; seed= takes a number"
+                f"generator: expected a torch.Generator, got {type(generator).__name__}; pass a number as seed="
             )
         if batch_sampler is not None:
             if batch_size != 1 or word != "none" or sampler is not None or drop_last:
@@ -161,7 +162,7 @@ class Order:
             told = {"rank": sampler.rank, "world_size": sampler.num_replicas, "seed": sampler.seed}
             for name, value in told.items():
                 if options.get(name) not in (None, value):
-                    raise ValueError(f"{name}={options[name]}, and the DistributedSampler has {value}: give one")
+                    raise ValueError(f"{name}={options[name]}, but the DistributedSampler has {value}: set only one")
                 options[name] = value
             options["shuffle"] = bool(sampler.shuffle)
             if not self.drop_last and options.get("last_batch") is None:
@@ -196,20 +197,20 @@ class Order:
             raise TypeError(f"{', '.join(second)}: the batch_sampler decides the order")
 
     def drawn_from(self, dataset: Any) -> Any:
-        """The samples of the dataset that are read: all, but for those that a sampler of PyTorch's leaves out."""
+        """The samples of the dataset that are read: all, except those that a sampler of PyTorch leaves out."""
         if self._source is not None and len(self._source) != len(dataset):
             raise ValueError(
-                f"sampler: it draws from {len(self._source)} samples, and the dataset has {len(dataset)}: give the loader "
-                "the dataset that the sampler was made for, or torch.utils.data.Subset(dataset, indices)"
+                f"sampler: it draws from {len(self._source)} samples, but the dataset has {len(dataset)}: pass the "
+                "dataset of the sampler, or torch.utils.data.Subset(dataset, indices)"
             )
         return dataset if self._subset is None else Subset(dataset, self._subset)
 
     def is_of(self, dataset: Any) -> bool:
-        """Whether the library decides which samples of it are read."""
+        """Whether the library decides which of its samples are read."""
         return self.batches is None and not isinstance(dataset, IterableDataset)
 
     def begin(self) -> None:
-        """A loop begins. PyTorch's loader reads the sampler anew for each; from the second on it is compared."""
+        """Starts a loop. PyTorch's loader reads the sampler again for each loop; from the second one on it is compared."""
         self._loops += 1
         if self._read_again is None or self._loops == 1 or hasattr(self._read_again, "dtype"):
             return
@@ -217,7 +218,7 @@ class Order:
             raise _other_each_epoch(self._read_again)
 
     def epoch_set(self) -> Optional[int]:
-        """The epoch that the DistributedSampler was told since it was asked for; None: none."""
+        """The epoch passed to ``set_epoch`` of the DistributedSampler since the last query; None: none."""
         if self.distributed is None or self.distributed.epoch == self._epoch_seen:
             return None
         self._epoch_seen = self.distributed.epoch
@@ -241,16 +242,16 @@ def _indices_of(sampler: Any) -> Any:
 
 def _other_each_epoch(sampler: Any) -> TypeError:
     return TypeError(
-        f"sampler: {type(sampler).__name__} gives other indices each epoch, and sampler= is read when the loader is made: "
+        f"sampler: {type(sampler).__name__} returns other indices each epoch, but sampler= is read once, at creation: "
         "use shuffle=True or weights=, or batch_sampler=torch.utils.data.BatchSampler(sampler, batch_size, drop_last), "
-        "which is read anew each epoch"
+        "which is read again each epoch"
     )
 
 
 def made_by_python(
     dataset: Any, order: Order, collate_fn: Any, num_workers: Optional[int], only_order: bool
 ) -> Optional[str]:
-    """Why batches are made by PyTorch's loader, of Python's objects; None: the library makes them."""
+    """Why PyTorch's loader makes the batches, from Python objects; None: the library makes them."""
     if isinstance(dataset, IterableDataset):
         return "an IterableDataset"
     for name, given in (
@@ -269,14 +270,14 @@ def made_by_python(
 
 
 def of_loader(options: Mapping[str, Any], loader: Loader, batch_size: int) -> OfLoader:
-    """What ``sampler`` of a loader is that was given none. AttributeError where indices alone do not say what comes."""
+    """The ``sampler`` of a loader without one. AttributeError if indices alone do not describe the samples."""
     shuffle = parsed("shuffle", options.get("shuffle") or "none")
     content = [name for name in _OF_CONTENT if options.get(name) is not None]
     if loader.dataset.format == "mix":
         content.append("a mix")
     if content:
         raise AttributeError(
-            f"sampler: with {', '.join(content)} the order is not one of indices; batch.info.indices has them"
+            f"sampler: with {', '.join(content)} the order is not a list of indices; see batch.info.indices"
         )
     order = {name: value for name, value in options.items() if name in OF_THE_ORDER - _NOT_OF_A_SAMPLER}
     if order.get("world_size") is None:  # the batch_sampler drops, as with PyTorch

@@ -27,15 +27,16 @@ _in_flight = _torch_device.InFlight()
 def tensors(
     batch: _core.Batch, device: Union[None, str, torch.device] = None, non_blocking: bool = False
 ) -> dict[str, torch.Tensor]:
-    """All fields as tensors over the batch's memory, whose lease they hold; a ragged field as a Ragged of two.
+    """All fields as tensors over the batch's memory, which hold its lease; a ragged field as a Ragged of two tensors.
 
-    Of a batch in device memory they are CUDA tensors: the current stream of that device waits for the batch, the CPU does
-    not, and the memory is not written again before the work the stream has, when the last of them is dropped, is done.
-    Another stream that reads them has to be named: ``batch.wait(stream)``.
+    For a batch in device memory they are CUDA tensors. The current stream of that device waits for the batch; the CPU
+    does not. The memory is not reused before the work that is in the stream when the last tensor is dropped is done. Name
+    any other stream that reads them: ``batch.wait(stream)``.
 
-    A field that must not change (``tensor.read_only``) is shared too, PyTorch cannot say so; before PyTorch took DLPack
-    1.0 it is copied, and in device memory an error (BufferError). ``device``: copied there, as ``Tensor.to`` does, which
-    ``non_blocking`` is for: page-locked memory is kept until the copies are done.
+    A read-only field (``tensor.read_only``) is shared too, although PyTorch has no read-only tensors. With a PyTorch
+    older than DLPack 1.0 it is copied, and in device memory it is an error (BufferError). ``device``: copies the tensors
+    there, as ``Tensor.to`` does. ``non_blocking`` applies to these copies: page-locked memory is kept until they are
+    done.
     """
     parts = batch.tensors()
     made = over(batch, parts)

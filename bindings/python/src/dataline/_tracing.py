@@ -1,4 +1,4 @@
-"""Traces that go to a function.
+"""Traces that are passed to a function.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,7 +19,7 @@ _going_on: weakref.WeakSet[Delivery] = weakref.WeakSet()
 
 
 class Delivery:
-    """Gives a function the text of a trace, piece by piece, on a thread of its own: nobody else waits for it."""
+    """Passes the text of a trace to a function, piece by piece, on a separate thread: nothing else waits for it."""
 
     def __init__(self, function: Callable[[bytes], object]) -> None:
         self.pieces = _core.Pieces()
@@ -40,7 +40,7 @@ class Delivery:
                 self.pieces.refuse(getattr(error, "errno", None) or errno.EIO)
 
     def finish(self) -> None:
-        """Waits for the last piece, once nothing more is written. Raises what the function raised."""
+        """Waits for the last piece, after the trace has ended. Raises the exception of the function."""
         self.pieces.end()
         if threading.current_thread() is not self._thread:
             self._thread.join()
@@ -50,7 +50,7 @@ class Delivery:
 
 
 def finish_all() -> None:
-    """At the end of the interpreter, when all loaders are closed."""
+    """Runs at the end of the interpreter, after all loaders are closed."""
     for delivery in list(_going_on):
         try:
             delivery.finish()

@@ -1,4 +1,4 @@
-"""Values that a reader's code returns for a field: taken where the field's type holds them as they are, refused otherwise.
+"""Values that a reader's code returns for a field: accepted if the field's type represents them exactly, rejected otherwise.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -25,7 +25,7 @@ Take = Callable[[Any], _core.Loan]
 
 
 def field_of(name: str, value: Any) -> Field:
-    """What samples like this one have; scalars as PyTorch's collate takes them."""
+    """The field of samples like this one; scalars as PyTorch's collate treats them."""
     if isinstance(value, (str, bytes)):
         return Field(name, "u8", (-1,), ragged=True)
     if not hasattr(value, "dtype"):
@@ -42,8 +42,8 @@ def text_of(value: Any) -> Optional[type]:
 
 
 def taker_of(field: Field, text: Optional[type] = None) -> Take:
-    """The function that borrows a value of this field. ``text``: values are of this type, ``str`` or ``bytes``; None: where
-    the field holds bytes, both will do."""
+    """The function that borrows a value of this field. ``text``: values are of this type, ``str`` or ``bytes``. None: if
+    the field holds bytes, both are accepted."""
     name, dtype, shape = field.name, field.dtype, field.shape
     ragged = flag(field.ragged, f"field '{name}': ragged")
     scalar = None if shape or ragged else _scalar_of(field)
@@ -59,7 +59,7 @@ def taker_of(field: Field, text: Optional[type] = None) -> Take:
             try:
                 return borrow(value.encode())
             except UnicodeEncodeError as error:
-                raise ValueError(f"field '{name}': expected text that UTF-8 can hold, got {short(value)}") from error
+                raise ValueError(f"field '{name}': expected text that UTF-8 can encode, got {short(value)}") from error
         if text is str:
             raise _refused(field, value, "str")
         if isinstance(value, bytes):
@@ -88,13 +88,13 @@ def _shown(value: Any, loan: _core.Loan) -> str:
 def _refused(field: Field, value: Any, expected: str) -> TypeError:
     got = f"{short(value)} ({type(value).__name__})"
     return TypeError(
-        f"field '{field.name}': expected {expected}, got {got}; a field has the type of sample 0, or of fields="
+        f"field '{field.name}': expected {expected}, got {got}; a field has the type of sample 0, or that of fields="
     )
 
 
 def _scalar_of(field: Field) -> Callable[[Any], bytes]:
-    """The function that makes bytes of a number of Python's. Types do not mix: a boolean is not a number, nor is a float
-    with an integral value an int. An int goes where the floats have its exact value."""
+    """The function that converts a Python number to bytes. Types do not mix: a boolean is not a number, and a float with
+    an integral value is not an int. An int is accepted if the floats have its exact value."""
     dtype = field.dtype
     code = PACKING.get(dtype) or _COMPLEX.get(dtype)
     if code is None:
@@ -117,7 +117,7 @@ def _scalar_of(field: Field) -> Callable[[Any], bytes]:
         except (struct.error, OverflowError):
             raise ValueError(f"field '{field.name}': {short(value)} does not fit {dtype}") from None
         if isinstance(value, int) and code in "efd" and struct.unpack_from("=" + code, made)[0] != value:
-            raise ValueError(f"field '{field.name}': {short(value)} does not fit {dtype}, which has no such number")
+            raise ValueError(f"field '{field.name}': {short(value)} does not fit {dtype}, which cannot represent it")
         return made
 
     return packed

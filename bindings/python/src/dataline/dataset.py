@@ -32,10 +32,10 @@ __all__ = ["Dataset", "concat", "escape", "from_arrays", "from_reader", "mix", "
 
 
 _FIELD = 'dataline.Field("x", "f32", (3,))'
-_LABELS = "labels are read with their samples: [int(sample['label']) for sample in dataset] reads them all"
-# What torchvision's datasets have and these have not: targets would read all samples.
+_LABELS = "labels are part of their samples: read all with [int(sample['label']) for sample in dataset]"
+# Attributes of torchvision's datasets that these do not have: targets would read all samples.
 _OF_TORCHVISION = {
-    "class_to_idx": "it names no classes",
+    "class_to_idx": "the dataset has no class names",
     "targets": _LABELS,
     "labels": _LABELS,
     "samples": "dataset[i] is a sample",
@@ -44,10 +44,11 @@ _OF_TORCHVISION = {
 
 
 class Dataset(_core.Dataset):
-    """Samples by index; made by ``open``, ``from_arrays``, ``from_reader``, ``zip``, ``concat``, ``mix`` and ``subset``.
+    """Samples by index; returned by ``open``, ``from_arrays``, ``from_reader``, ``zip``, ``concat``, ``mix`` and
+    ``subset``.
 
-    ``len`` is the samples, ``dataset[i]`` one of them. Immutable; any thread, several at once. Loaders and composed
-    datasets keep what they need of it, so it may be closed or dropped before them. Stays usable in a forked child.
+    ``len`` is the sample count, ``dataset[i]`` one sample. Immutable; any thread, concurrently. Loaders and composed
+    datasets hold their own references to it, so it may be closed or dropped before them. Usable in a forked child.
     """
 
     _reader: Optional[Reader] = None
@@ -69,29 +70,29 @@ class Dataset(_core.Dataset):
 
     @property
     def uri(self) -> str:
-        """As it was given to ``open``, or ``""``."""
+        """The URI passed to ``open``, or ``""``."""
         return self._about()[1]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user should know of it: what was assumed, what is slow."""
+        """Notes for the user: what was assumed, what is slow."""
         return self._about()[2]
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names of the classes that labels number, from 0; ``()`` where the dataset names none. Decoded as ``os.fsdecode``
-        decodes names of directories."""
+        """Class names, indexed by label; ``()`` if the dataset has none. Decoded with ``os.fsdecode``, like names of
+        directories."""
         return self._classes()
 
     @property
     def class_to_idx(self) -> dict[str, int]:
-        """The label of each class by its name, as torchvision's ImageFolder has it.
+        """The label of each class by its name, as in torchvision's ImageFolder.
 
-        Raises AttributeError where the dataset names no classes.
+        Raises AttributeError if the dataset has no class names.
         """
         names = self.classes
         if not names:
-            raise AttributeError  # __getattr__ says why
+            raise AttributeError  # __getattr__ explains it
         return {name: label for label, name in enumerate(names)}
 
     if not TYPE_CHECKING:  # checkers find what is misspelt
@@ -107,22 +108,21 @@ class Dataset(_core.Dataset):
         return tuple(Part(*part) for part in self._parts())
 
     def identity(self) -> str:
-        """Which files of this machine the samples are read from, as text of lines ``key: value``. Two texts are equal while
-        the structure (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or renamed.
-        Compare it to decide whether to reuse something that was made of the dataset earlier. Looks at every file of a
-        folder.
+        """Describes the files on this machine that the samples are read from, as lines of ``key: value``. Two texts are
+        equal if the structure (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or
+        renamed. Compare them to decide whether earlier results computed from the dataset are still valid. Checks every
+        file of a folder.
 
-        Raises UnsupportedError: data in memory, and a reader or an object of a storage that states neither files nor a
-        fingerprint.
+        Raises UnsupportedError: data in memory; a reader or a stored object with neither files nor a fingerprint.
         """
         return self._identity()
 
     def image_info(self, index: int, field: Optional[str] = None) -> ImageInfo:
-        """What the header of a sample's encoded image says; nothing is decoded. ``field`` None: ``image``, or the only field
-        with encoded bytes.
+        """The header of a sample's encoded image; does not decode it. ``field`` None: ``image``, or the only field with
+        encoded bytes.
 
-        Raises NoSuchFieldError, UnsupportedError (no encoded bytes), DataError: an index out of range, no image, a header
-        that is cut or contradicts itself; and what reading the sample may raise.
+        Raises NoSuchFieldError, UnsupportedError (no encoded bytes), DataError (an index out of range, not an image, a
+        truncated or inconsistent header), and the errors of reading the sample.
         """
         return ImageInfo(*self._image_info(whole(index, "index"), field))
 
@@ -131,10 +131,10 @@ class Dataset(_core.Dataset):
     @overload
     def __getitem__(self, index: slice, /) -> Dataset: ...
     def __getitem__(self, index: Union[SupportsIndex, slice], /) -> Union[dict[str, NDArray[Any]], Dataset]:
-        """``dataset[i]``: one sample as it is stored, NumPy arrays by field, without the batch's dim; ``dataset[-1]`` is the
-        last one. ``dataset[a:b]`` is a ``subset``. ``read`` does it with transforms, and ``subset`` takes indices.
+        """``dataset[i]`` is one stored sample: NumPy arrays by field, without a batch dim. ``dataset[-1]`` is the last
+        sample. ``dataset[a:b]`` is a ``subset``. ``read`` also applies transforms; ``subset`` accepts indices.
 
-        Raises IndexError; ImportError without NumPy, which ``read(i).tensor(name)`` does without; what ``read`` raises.
+        Raises IndexError, the errors of ``read``, and ImportError without NumPy: use ``read(i).tensor(name)`` instead.
         """
         count = len(self)
         if isinstance(index, slice):
@@ -145,14 +145,16 @@ class Dataset(_core.Dataset):
             at = operator.index(index)
         except TypeError:
             what = type(index).__name__
-            raise TypeError(f"expected an index or a slice, got {what}; dataset.subset(indices) takes many") from None
+            raise TypeError(
+                f"expected an index or a slice, got {what}; for many, use dataset.subset(indices)"
+            ) from None
         if not -count <= at < count:
-            raise IndexError(f"sample {at} of {count}")
+            raise IndexError(f"sample {at}: the dataset has {count}")
         batch = self.read(at % count)
         return {name: values[0] for name, values in batch.items()}
 
     def __iter__(self) -> Iterator[dict[str, NDArray[Any]]]:
-        """The samples in order, as ``dataset[i]`` gives them, one by one: for looking at them; a Loader is for training."""
+        """The samples in order, as ``dataset[i]`` returns them, one by one: for inspection; use a Loader for training."""
         return (self[index] for index in range(len(self)))
 
     def read(
@@ -163,13 +165,14 @@ class Dataset(_core.Dataset):
         extensions: Optional[_core.Extensions] = None,
         **options: Unpack[Options],
     ) -> _core.Batch:
-        """One sample as a batch of one, through the transforms of ``options``; for viewers and tests, not for training.
+        """Reads one sample through the transforms of ``options``, as a batch of one. For viewers and tests, not for
+        training.
 
-        Of the options those apply that say what a sample is: ``transform``, ``seed``, ``device``, limits. Random operators
-        draw as for the first sample of epoch 0.
+        Only options that define a sample apply: ``transform``, ``seed``, ``device``, limits. Random operators draw as for
+        the first sample of epoch 0.
 
-        Raises DataError: an index out of range, a bad sample (what a reader raised is its ``__cause__``); and what making a
-        Loader may raise.
+        Raises DataError (an index out of range; a bad sample, with a reader's exception as its ``__cause__``), and the
+        errors of creating a Loader.
         """
         try:
             return self._read(whole(index, "index"), build(options, None, log, extensions))
@@ -178,7 +181,7 @@ class Dataset(_core.Dataset):
             raise
 
     def _explain(self, error: BaseException) -> None:
-        """The exception of a reader becomes the cause of the error that names its sample."""
+        """Sets the exception of a reader as the cause of the error that names its sample."""
         index = getattr(error, "sample_index", None)
         cause = None if index is None else self._cause_of(index)
         # The sample may be bad for another reason this time.
@@ -187,14 +190,14 @@ class Dataset(_core.Dataset):
 
     @property
     def reader_errors(self) -> dict[int, BaseException]:
-        """The last exceptions of a reader by sample index, with their tracebacks; 16 at most. ``{}`` without a reader."""
+        """The last exceptions of a reader by sample index, with their tracebacks; at most 16. ``{}`` without a reader."""
         return self._reader.failures.recent() if self._reader is not None else {}
 
     def subset(self, indices: Any) -> Dataset:
-        """The samples ``indices`` of this dataset, in that order. An array of packed i64 is borrowed, anything else
-        copied. A mask is refused: ``numpy.flatnonzero(mask)`` gives its indices.
+        """The samples ``indices`` of this dataset, in that order. An array of packed i64 is borrowed, anything else is
+        copied. A mask is rejected: pass ``numpy.flatnonzero(mask)``.
 
-        Raises DataError: an index out of range; ValueError: a mask; TypeError: no whole numbers.
+        Raises DataError: an index out of range; ValueError: a mask; TypeError: not whole numbers.
         """
         made = Dataset()
         loan = row(indices, "i64", "indices")
@@ -210,7 +213,7 @@ class Dataset(_core.Dataset):
         self.close()
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Dataset cannot be pickled or copied: open it again, by the same URI, where it is wanted")
+        raise TypeError("a Dataset cannot be pickled or copied: open the same URI again where it is needed")
 
     def __repr__(self) -> str:
         if self.closed:
@@ -220,30 +223,30 @@ class Dataset(_core.Dataset):
 
 
 def escape(path: Union[str, os.PathLike[str]]) -> str:
-    """A path as it is written inside a URI, where ``% , ? & =`` have a meaning."""
+    """A path as a part of a URI, where ``% , ? & =`` have a meaning."""
     return "".join(f"%{ord(letter):02X}" if letter in "%,?&=" else letter for letter in os.fspath(path))
 
 
 def _instead_of(value: Any) -> str:
-    """What makes a dataset of this."""
+    """The function that creates a dataset from this value."""
     if isinstance(value, Mapping):
-        return "; dataline.from_arrays(...) makes a dataset of a dict of arrays"
+        return "; use dataline.from_arrays(...) for a dict of arrays"
     if isinstance(value, (bytes, bytearray)):
-        return "; os.fsdecode(...) makes text of it"
+        return "; convert it with os.fsdecode(...)"
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
-        return "; dataline.from_arrow(...) makes a dataset of a table"
+        return "; use dataline.from_arrow(...) for a table"
     if hasattr(value, "with_format") and hasattr(value, "data"):
-        return "; dataline.from_huggingface(...) makes a dataset of it"
+        return "; use dataline.from_huggingface(...)"
     array = any(hasattr(value, name) for name in ("__dlpack__", "__array_interface__", "__array__"))
     if array or isinstance(value, (memoryview, array_type)):
-        return '; dataline.from_arrays({"x": ...}) makes a dataset of arrays'
+        return '; use dataline.from_arrays({"x": ...}) for arrays'
     if hasattr(value, "__getitem__") and hasattr(value, "__len__"):
-        return "; dataline.from_reader(...) makes a dataset of what it gives by index"
+        return "; use dataline.from_reader(...) for samples by index"
     return ""
 
 
 def uri_text(uri: Union[str, os.PathLike[str]]) -> str:
-    """A URI as the library takes it; a path object is always a bare path."""
+    """A URI for the library; a path object is always a bare path."""
     if not isinstance(uri, (str, os.PathLike)):
         raise TypeError(f"expected a URI, a path or a Dataset, got {type(uri).__name__}{_instead_of(uri)}")
     text = os.fspath(uri)
@@ -262,11 +265,11 @@ def open(
 ) -> Dataset:
     """Opens ``scheme:path[,path...][?key=value&...]``, or a bare path, whose format is detected.
 
-    A ``pathlib.Path`` is always a bare path. ``log(level, text)`` hears remarks, soon, on a Python thread; it is kept for
-    the life of the process. ``extensions`` are formats and storages of the program's own.
+    A ``pathlib.Path`` is always a bare path. ``log(level, text)`` receives log messages, with a short delay, on a Python
+    thread; it is kept until the process ends. ``extensions`` are formats and storages of your own.
 
-    Raises NotFoundError (a FileNotFoundError), CallError with the column of what is wrong in the URI, DataError for files
-    that are cut, corrupt or do not fit each other, CancelledError.
+    Raises NotFoundError (a FileNotFoundError), CallError with the column of the error in the URI, DataError for files
+    that are truncated, corrupt or do not match each other, CancelledError.
     """
     made = Dataset()
     made._open(uri_text(uri), build(options, cancel_token, log, extensions))
@@ -281,14 +284,14 @@ def from_arrays(
     log: Optional[Log] = None,
     **options: Unpack[Options],
 ) -> Dataset:
-    """A dataset of arrays in host memory, one a field; the first dim is the samples.
+    """A dataset over arrays in host memory, one per field; the first dim is the samples.
 
-    Arrays are anything with the buffer protocol (NumPy, ``array``, ``memoryview``), DLPack (torch, JAX, CuPy's pinned
-    memory) or ``__array_interface__``; a Ragged of two is a ragged field. They are borrowed: they must not change, and
-    are kept alive until the dataset and all that came from it are gone. ``copy=True`` copies them now. Masks, missing
-    values and items that are no numbers (dates, objects, text) are refused. Samples may lie apart, overlap, go down or be
-    all the same row, but each has to be in C order. ``axes``: one letter a dim of a sample
-    by field, ``{"image": "HWC"}``.
+    An array is any object with the buffer protocol (NumPy, ``array``, ``memoryview``), DLPack (torch, JAX, CuPy's pinned
+    memory) or ``__array_interface__``; a Ragged of two arrays is a ragged field. Arrays are borrowed: they must not
+    change, and are kept alive until the dataset and everything created from it are closed. ``copy=True`` copies them now.
+    Masks, missing values and items that are not numbers (dates, objects, text) are rejected. Samples may have gaps,
+    overlap, be in reverse order or all be the same row, but each has to be in C order. ``axes``: one letter per dim of a
+    sample, by field, ``{"image": "HWC"}``.
     """
     described = []
     mapping(axes, "axes", "{'image': 'HWC'}")
@@ -298,7 +301,7 @@ def from_arrays(
         described.append((name, loan, (axes or {}).get(name), offsets))
     unknown = set(axes or {}) - set(arrays)
     if unknown:
-        raise ValueError(f"axes: no field {sorted(unknown)}; there are {list(arrays)}")
+        raise ValueError(f"axes: no field {sorted(unknown)}; the fields are {list(arrays)}")
     made = Dataset()
     made._from_arrays(tuple(described), flag(copy, "copy"), build(options, None, log))
     return made
@@ -317,42 +320,43 @@ def from_reader(
     log: Optional[Log] = None,
     **options: Unpack[Options],
 ) -> Dataset:
-    """A dataset of what ``source[index]`` gives, for any object with ``__len__`` and ``__getitem__``.
+    """A dataset over ``source[index]``, for any object with ``__len__`` and ``__getitem__``.
 
-    The slow path: samples are made one at a time under the interpreter's lock, if there is one, however many workers there
-    are. With
-    ``__getitems__(indices)`` up to 64 are asked for at once. A sample is a dict, a tuple or one array; its parts become
-    fields named by key, place or ``data``, of the dtypes and shapes of sample 0 unless ``fields`` says so. Numbers,
-    ``str`` and ``bytes`` (ragged u8) will do. A later value that the type of the first one does not hold makes its sample
-    bad: 2 or 0.5 where sample 0 has True, 1.5 where it has an int, bytes where it has text. An int may be given where the
-    floats have its exact value. An exception makes a sample bad too: ``on_error`` says what becomes of it;
-    its text is in the error and in ``loader.bad_samples()``, itself in ``dataset.reader_errors`` and the ``__cause__`` of
-    the error.
+    This is the slow path: with the interpreter's lock, samples are made one at a time, for any number of workers. If the
+    source has ``__getitems__(indices)``, up to 64 samples are requested in one call. A sample is a dict, a tuple or one
+    array. Its parts become fields named by key, position or ``data``, with the dtypes and shapes of sample 0 unless
+    ``fields`` sets them. Numbers, ``str`` and ``bytes`` (ragged u8) are accepted. A later value that the type of the
+    first one cannot represent makes its sample bad: 2 or 0.5 where sample 0 has True, 1.5 where it has an int, bytes
+    where it has text. An int is accepted if the floats have its exact value.
 
-    ``fingerprint`` is text that differs when the data differs: saved states and the option ``cache`` compare it. ``files``
-    are the files of this machine that the samples are read from, in order. Each must exist. Saved states, the option
-    ``cache`` and ``Dataset.identity`` compare them, as they are when the dataset is made, as they compare files that the
-    library reads itself. ``file_ends`` has one number per file, ascending: the sample after its last one. The last number is
-    ``len(source)``. A changed file then invalidates only its own samples in a cache.
+    An exception makes a sample bad too: ``on_error`` decides what happens then. The error and ``loader.bad_samples()``
+    contain its text. The exception is in ``dataset.reader_errors`` and is the ``__cause__`` of the error.
 
-    With ``read``, ``read(index, place)`` makes the samples, and of the source only ``len`` is asked; the ``Place`` says for
-    which place of which epoch (what random draws should depend on), and whether anybody still wants the sample.
+    ``fingerprint`` is a text that changes when the data changes: saved states and the option ``cache`` compare it.
+    ``files`` are the local files that the samples are read from, in order. Each must exist. The library notes their state
+    when the dataset is created. Saved states, the option ``cache`` and ``Dataset.identity`` compare it, as for files that
+    the library reads. ``file_ends`` has one number per file, ascending: the index after the file's last sample. The last
+    number is ``len(source)``. A changed file then invalidates only its own samples in a cache.
 
-    Arrays of 4 KiB and more in C order are not copied: rows are made from them after the call, up to 64 at once, and they
-    are let go then. So give each sample an array of its own, and do not write to it afterwards.
+    With ``read``, ``read(index, place)`` makes the samples, and only ``len`` of the source is used. ``Place`` contains
+    the slot, the epoch and the seed, on which random draws should depend, and whether the sample is still wanted.
 
-    Samples that cost little together once one of them is read, as those of a compressed group, are blocks: block i ends
-    before sample ``block_ends[i]``; they rise, and the last one is ``len(source)``. ``shuffle="window"`` reads each within
-    one stretch of an epoch. ``held_blocks`` says how many of them the source can keep open (0: any number): from 4 on it
-    never needs more at a time.
+    Arrays of 4 KiB and more in C order are not copied: the library makes rows from them after the call, for up to 64
+    samples together, and then releases them. So return a separate array for each sample, and do not write to it
+    afterwards.
 
-    The source is called from other threads, never two at once while Python has its lock; in a free-threaded Python by each
-    worker.
+    ``block_ends`` marks blocks of samples that are cheap to read together, such as a compressed group. Block i ends
+    before sample ``block_ends[i]``; the numbers ascend, and the last one is ``len(source)``. ``shuffle="window"`` reads
+    each block within one stretch of an epoch. ``held_blocks`` is the number of blocks that the source can keep open (0:
+    any number). With 4 or more, ``shuffle="window"`` never needs more at a time.
+
+    Other threads call the source, one at a time while Python has its lock. In a free-threaded Python, each worker calls
+    it.
     """
     reader = Reader(source, None if fields is None else listed(fields, Field, "fields", _FIELD), read)
     ends = None if block_ends is None else row(block_ends, "i64", "block_ends")
     if isinstance(files, (str, bytes, os.PathLike)):
-        raise TypeError("files: expected several paths, as in [path], got one path")
+        raise TypeError("files: expected a list of paths, as in [path], got one path")
     paths = tuple(os.fsencode(path) for path in files)
     file_rows = None if file_ends is None else row(file_ends, "i64", "file_ends")
     built = build(options, None, log)
@@ -365,10 +369,10 @@ def from_reader(
 
 
 def zip(*parts: Dataset, **named: Dataset) -> Dataset:
-    """Fields side by side, of datasets of equal length. ``zip(image=a, label=b)`` names the only field of each, or puts
-    ``name/`` before the names of several."""
+    """Puts the fields of datasets of equal length side by side. ``zip(image=a, label=b)`` renames the field of each part,
+    or, if it has several, prefixes them with ``name/``."""
     if parts and named:
-        raise TypeError("expected parts with names or without, not both")
+        raise TypeError("expected all parts with names, or all without")
     made = Dataset()
     if named:
         parts = tuple(named.values())
@@ -386,7 +390,7 @@ def _cause_beside(parts: Sequence[_CauseOf], index: int) -> Optional[BaseExcepti
 
 
 def concat(*parts: Dataset) -> Dataset:
-    """One after another; the same fields, dtypes and shapes."""
+    """Concatenates datasets with equal fields, dtypes and shapes."""
     made = Dataset()
     made._concat(parts)
     asked = [(part._cause_of, len(part)) for part in parts]
@@ -404,19 +408,19 @@ def mix(
     transforms: Optional[Mapping[str, str]] = None,
     options: Optional[Options] = None,
 ) -> Dataset:
-    """Draws from all parts in their shares, or has each sample so many times in an epoch.
+    """Draws from all parts by weight, or repeats each sample.
 
-    ``weights`` are relative to each other, and a part goes through its own epochs. ``schedule`` says which weights hold from
-    a step of the job on; parts that it does not name have none then. ``repeats``: of a fraction, samples that come once
-    more are drawn anew for each epoch. The parts have the same fields; those that are stored differently become
-    alike by ``transforms`` of their own (``{"code": "resize(32)"}``), which run before the loader's. ``batch.info.sources``
-    says which part each row is of, ``batch.info.indices`` which sample of it. Of the options, ``pack_length`` packs the
-    documents that are drawn.
+    ``weights`` are relative to each other; a part goes through its own epochs. ``schedule`` sets the weights that apply
+    from a step of the job; parts that it does not name then have none. ``repeats`` is how often an epoch repeats each
+    sample; for a fraction, each epoch draws again which samples are repeated once more. The parts have the same fields.
+    ``transforms`` of a part (``{"code": "resize(32)"}``), which run before the loader's transform, make parts alike that
+    are stored differently. ``batch.info.sources`` is the part of each row, ``batch.info.indices`` its sample. The option
+    ``pack_length`` packs the documents that are drawn.
 
-    Raises CallError, DataError (parts that do not fit, weights that cannot be, a part's transform).
+    Raises CallError, DataError (parts that do not match, invalid weights, a part's transform).
     """
     if (weights is None) == (repeats is None):
-        raise TypeError("expected weights or repeats, one a part")
+        raise TypeError("expected weights or repeats, one per part")
     asked = weights if repeats is None else repeats
     assert asked is not None
     mapping(parts, "parts", "{'code': dataset}")
@@ -424,7 +428,7 @@ def mix(
     for given in (asked, *mapping(schedule, "schedule", "{1000: {'code': 2}}").values(), transforms or {}):
         for name in mapping(given, "weights" if repeats is None else "repeats", "{'code': 2}"):
             if name not in parts:
-                raise ValueError(f"no part is called {name!r}; there are {list(parts)!r}")
+                raise ValueError(f"no part {name!r}; the parts are {list(parts)!r}")
     kind = "weight" if repeats is None else "repeat"
     for name in parts:
         if name not in asked:

@@ -1,4 +1,4 @@
-"""Exceptions, by what has to change for it to work. Where Python has an exception of its own for it, that one is a base too.
+"""Exceptions, grouped by what has to change to fix the error. If Python has a matching exception, it is a base class too.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -34,11 +34,11 @@ __all__ = [
 
 
 class Error(Exception):
-    """What went wrong: one line with file, offset, sample or option, expected and got.
+    """An error: one line with the file, offset, sample or option, the expected and the actual value.
 
-    ``code`` and ``name`` are those of ``dataline.h`` (-45, ``"DL_ERR_CORRUPT"``); ``sample_index`` is the (first) sample
-    concerned, ``column`` the 1-based place in a URI or transform text, ``errno`` what the system said; None where there is
-    none.
+    ``code`` and ``name`` are those of ``dataline.h`` (-45, ``"DL_ERR_CORRUPT"``). ``sample_index`` is the (first) sample
+    concerned, ``column`` the 1-based column in a URI or transform text, ``errno`` the system's error number. A missing
+    value is None.
     """
 
     code: int
@@ -77,11 +77,11 @@ class CallError(Error, ValueError):
 
 
 class UnknownOptionError(CallError, TypeError):
-    """No such option; names the nearest."""
+    """No such option; names the nearest one."""
 
 
 class NoSuchFieldError(CallError, KeyError):
-    """There is no field of that name."""
+    """No such field."""
 
 
 class UnsupportedError(CallError, NotImplementedError):
@@ -101,11 +101,11 @@ class MachineError(Error, RuntimeError):
 
 
 class MemoryShortError(MachineError, MemoryError):
-    """There is no memory, or not within ``memory_budget``."""
+    """Out of memory, or ``memory_budget`` is too small."""
 
 
 class TooManyFilesError(MachineError, OSError):
-    """The process may open no more files."""
+    """The process has too many open files."""
 
 
 class DataError(Error):
@@ -117,11 +117,11 @@ class NotFoundError(DataError, FileNotFoundError):
 
 
 class NoPermissionError(DataError, PermissionError):
-    """The file may not be read."""
+    """No permission to read the file."""
 
 
 class SystemCallError(DataError, OSError):
-    """Reading failed, or it is no file that can be read."""
+    """Reading failed, or it is not a readable file."""
 
 
 class StateError(Error, ValueError):
@@ -133,19 +133,19 @@ class DeviceError(Error, RuntimeError):
 
 
 class InternalError(Error, RuntimeError):
-    """A defect of the library; please report it."""
+    """A bug in the library; please report it."""
 
 
 class CancelledError(Error):
-    """Cancelled, until a seek; by a token for good."""
+    """Cancelled, until a seek; by a token permanently."""
 
 
 class Interrupted(Error):
-    """``interrupt`` ended the wait, or came while no thread waited; no batch was lost."""
+    """``interrupt`` ended the wait, or was called while no thread waited; no batch is lost."""
 
 
 class Timeout(Error, builtins.TimeoutError):
-    """There was no batch in time; nothing was lost."""
+    """No batch was ready in time; nothing is lost."""
 
 
 class EndOfJob(Error, EOFError):

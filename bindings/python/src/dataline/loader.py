@@ -30,21 +30,21 @@ __all__ = ["Loader"]
 
 
 class Loader(_core.Loader):
-    """A job's stream of batches, loaded ahead by threads of the library; owns them, its memory and its position.
+    """A job's stream of batches, loaded ahead by threads of the library; owns the threads, its memory and its position.
 
-    ``for batch in loader`` is one epoch and ``len(loader)`` its batches; after a ``break`` the next ``for`` starts the next
-    epoch, after ``seek`` or ``load_state`` it continues there. There is one position, so a newer loop, a seek or a loaded
-    state ends the current loop: its next step raises WrongStateError. Several threads may call ``next``; each gets another
-    batch. To divide an epoch, share one iterator between threads: each batch goes to one of them, and all see the end.
-    Ctrl-C is seen while waiting, and the loader can be used after it. Waiting never holds the interpreter's lock.
-    In a forked child every call raises ForkedError.
+    ``for batch in loader`` is one epoch and ``len(loader)`` its number of batches. After a ``break``, the next ``for``
+    starts the next epoch. After ``seek`` or ``load_state``, it continues at that position. A loader has one position, so
+    a newer loop, a seek or a loaded state ends the current loop: its next step raises WrongStateError. Several threads
+    may call ``next``; each call gets a different batch. To share an epoch, share one iterator between threads: each batch
+    goes to one of them, and all see the end. Ctrl-C interrupts a wait, and the loader stays usable. A wait never holds
+    the interpreter's lock. In a forked child every call raises ForkedError.
 
-    ``dataset`` is a Dataset, or what ``open`` takes. Options are keyword arguments, None leaves a default; arrays
-    (``sample_indices``, ``weights``) are borrowed when they are packed i64 and f64. ``log(level, text)`` hears remarks,
-    soon, on a Python thread; it is kept for the life of the process. ``extensions`` are operators of the program's own (and
-    formats and storages, where ``dataset`` is to be opened).
+    ``dataset`` is a Dataset, or an argument of ``open``. Options are keyword arguments; None leaves the default. Arrays
+    (``sample_indices``, ``weights``) are borrowed if they are packed i64 and f64. ``log(level, text)`` receives log
+    messages, with a short delay, on a Python thread; it is kept until the process ends. ``extensions`` are operators of
+    your own (and formats and storages, if ``dataset`` is still to be opened).
 
-    Raises CallError (UnknownOptionError names the nearest), MachineError when memory or threads do not suffice.
+    Raises CallError (UnknownOptionError names the nearest option), MachineError if memory or threads do not suffice.
 
     Options:
 
@@ -70,32 +70,34 @@ class Loader(_core.Loader):
         self._create(dataset, made)
 
     def next(self, timeout: Optional[float] = None) -> Optional[_core.Batch]:
-        """The next batch, in order; None once at the end of each epoch, the last too.
+        """Returns the next batch, in order; None once at the end of each epoch, including the last.
 
-        ``timeout`` is in seconds: None waits for ever, 0 does not wait. With ``num_workers=0`` the call does the work
-        itself, whatever the time-out.
+        ``timeout`` is in seconds: None waits without limit, 0 polls. With ``num_workers=0`` the call itself loads,
+        without regard to the timeout.
 
-        Raises EndOfJob after the last of ``epochs`` epochs, Timeout, DataError for bad samples (once a step, with
-        ``on_error="raise"``; the next call gives the step's good samples; what a reader raised is its ``__cause__``),
-        CancelledError, Interrupted, WrongStateError (with ``num_workers=0``, in a reader that this loader calls).
+        Raises EndOfJob after the last of ``epochs`` epochs, Timeout, CancelledError, Interrupted, WrongStateError (with
+        ``num_workers=0``, in a reader that this loader calls). Raises DataError for bad samples; ``__cause__`` is the
+        exception that a reader raised. With ``on_error="raise"`` this happens once per step; the next call delivers the
+        good samples of that step.
         """
         return self._next(-1 if timeout is None else nanoseconds(timeout))
 
     @property
     def position(self) -> Position:
-        """What was delivered."""
+        """The current position: counts batches that were delivered."""
         return Position(*self._position())
 
     def seek(self, epoch: int, step: int = 0) -> None:
-        """Goes to a step of an epoch and ends the current loop. Clears a cancel and an interrupt. Batches that are held stay
-        as they are.
+        """Seeks to a step of an epoch, and ends the current loop. Clears a cancel and an interrupt. Held batches stay
+        valid.
 
-        Raises DataError (out of range) with the limits.
+        Raises DataError (out of range), which names the limits.
         """
         self._seek(whole(epoch, "epoch"), whole(step, "step"))
 
     def set_indices(self, indices: Any) -> None:
-        """The order (``sample_indices``) from the next epoch that has not begun; of the same length as the first."""
+        """Replaces the order (``sample_indices``), starting with the next epoch that has not begun; the length must be
+        the same."""
         self._set_indices(row(indices, "i64", "indices"))
 
     def state_dict(self) -> dict[str, str]:
@@ -103,42 +105,44 @@ class Loader(_core.Loader):
         return {"dataline": self.save_state()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes to the position of a ``state_dict``."""
+        """Seeks to the position of a ``state_dict``."""
         if not isinstance(state.get("dataline"), str):
             raise ValueError(f"expected the state of a loader, {{'dataline': text}}, got a dict of {list(state)}")
         self.load_state(state["dataline"])
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The fields of a batch, after transforms; the first dim is -1 where batches may differ in size."""
+        """The schema of batches, after transforms. The first dim is -1 if batches may differ in size."""
         return tuple(Field(*field) for field in self._fields())
 
     def stats(self) -> Stats:
-        """Counters since it was made."""
+        """Counters since the loader was created."""
         return Stats(*self._stats())
 
     def set_workers(self, count: int) -> None:
-        """From now on ``count`` workers work, 1 to ``tuned().most_workers``; the others sleep. Ends tuning. Any thread.
+        """Sets the number of active workers, 1 to ``tuned().most_workers``; the others sleep. Ends tuning. Any thread.
 
         Raises DataError for another number, and WrongStateError with ``num_workers=0``.
         """
         self._set_workers(whole(count, "count"))
 
     def tuned(self) -> Tuned:
-        """Workers and depth in force, and what ``tune="on"`` or ``tune="watch"`` makes of them."""
+        """The workers and depth in use, and what ``tune="on"`` or ``tune="watch"`` would change."""
         return Tuned(*self._tuned())
 
     def metrics(self) -> Metrics:
-        """What it measures, as a table that outlives it. Loaders made with ``stats="full"`` measure all."""
+        """The loader's measurements, as a table that outlives it. With ``stats="full"``, or after a trace has started,
+        also where the time goes."""
         return Metrics(self._metrics())
 
     def trace_start(self, to: Union[str, os.PathLike[str], Callable[[bytes], object]]) -> None:
-        """Writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event format,
-        which Perfetto and speedscope open: to a file, which is overwritten, or piece by piece to a function, on a thread
-        of its own. At most 256 MiB; then, or when the disk is full or the function raises, the trace ends and the job
-        goes on.
+        """Starts a trace: writes what each thread does, and the life of each batch, as JSON in Chrome's trace event
+        format, which Perfetto and speedscope open. ``to`` is a new or empty file, or an older trace, which is
+        overwritten; or a function that is called with each piece, on a separate thread. At 256 MiB, or when the disk is
+        full or the function raises, the trace ends and the job continues.
 
-        Raises WrongStateError (a trace is being written), NotFoundError, NoPermissionError, SystemCallError.
+        Raises WrongStateError (a trace is being written, or the file holds other data), NotFoundError, NoPermissionError,
+        SystemCallError.
         """
         if not callable(to):
             self._trace_start(os.fsencode(to))
@@ -152,9 +156,9 @@ class Loader(_core.Loader):
         self._delivery = delivery
 
     def trace_stop(self) -> None:
-        """Ends the trace; so does ``close``. Without one it does nothing. When it returns, the text is whole.
+        """Ends the trace; ``close`` does the same. Does nothing without a trace. When it returns, the text is complete.
 
-        Raises SystemCallError when the file could not be written whole, and what the function raised.
+        Raises SystemCallError if the trace is incomplete, and the exception of the function.
         """
         delivery, self._delivery = self._delivery, None
         try:
@@ -166,7 +170,7 @@ class Loader(_core.Loader):
 
     @contextmanager
     def trace(self, to: Union[str, os.PathLike[str], Callable[[bytes], object]]) -> Iterator[None]:
-        """``with loader.trace("trace.json"):`` traces what is done in it."""
+        """``with loader.trace("trace.json"):`` traces its body."""
         self.trace_start(to)
         try:
             yield
@@ -174,26 +178,27 @@ class Loader(_core.Loader):
             self.trace_stop()
 
     def pixel_scale(self, field: str, channel: int = 0) -> PixelScale:
-        """How the pixels of a field are seen again: what is delivered in a channel is ``pixel * scale + offset``, pixels
-        being the stored u8 or u16. Where all channels are alike any channel will do.
+        """How to recover the pixels of a field: the value delivered in a channel is ``pixel * scale + offset``, where
+        ``pixel`` is the stored u8 or u16. If all channels have the same scale, any channel works.
 
-        Raises NoSuchFieldError, CallError (no such channel), UnsupportedError (values that are no longer those of pixels).
+        Raises NoSuchFieldError, CallError (no such channel), UnsupportedError (the values do not map back to pixels).
         """
         names = tuple(one.name for one in self.fields)
         if field not in names:
-            raise NoSuchFieldError(f"no field {field!r}; there are {names!r}", -6, "DL_ERR_NO_SUCH_FIELD")
+            raise NoSuchFieldError(f"no field {field!r}; the fields are {names!r}", -6, "DL_ERR_NO_SUCH_FIELD")
         return PixelScale(*self._pixel_scale(names.index(field), whole(channel, "channel")))
 
     def parts(self) -> tuple[Part, ...]:
-        """The parts of the mix that it delivers, as they stand now; empty for other datasets."""
+        """The current state of the parts of the mix it delivers: requested and delivered shares, epochs. Empty for other
+        datasets."""
         return tuple(Part(*part) for part in self._parts())
 
     def plan(self) -> tuple[PlanStage, ...]:
-        """Where each part of a sample's way runs, in order, field by field."""
+        """Where each stage of a sample runs, in order, field by field: on the host, copies over the bus, on the device."""
         return tuple(PlanStage(*stage) for stage in self._plan())
 
     def bad_samples(self) -> list[BadSample]:
-        """The bad samples met so far, in order of delivery."""
+        """The bad samples found so far, in order of delivery."""
         return [
             BadSample(code, name, source, index, epoch, step, slot, None if stand_in < 0 else stand_in, message)
             for code, name, source, index, epoch, step, slot, stand_in, message in self._bad_samples()
@@ -211,7 +216,7 @@ class Loader(_core.Loader):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a Loader cannot be pickled or copied: make it again from the same URI and options, and hand over its "
+            "a Loader cannot be pickled or copied: create it again from the same URI and options, and pass its "
             "state_dict()"
         )
 

@@ -1,7 +1,7 @@
-"""What a loader measures of itself: as a table, as text for Prometheus, over HTTP, by OpenTelemetry.
+"""The measurements of a loader: as a table, as text for Prometheus, over HTTP, through OpenTelemetry.
 
-The counters of ``stats()`` are always there; with ``stats="full"``, or once a trace has begun, also where the time of each
-worker and of the consumer goes.
+The counters of ``stats()`` always exist. With ``stats="full"``, or after a trace has started, the table also shows where
+the time of each worker and of the consumer goes.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -23,33 +23,33 @@ __all__ = ["ALL", "CONSUMER", "CONTENT_TYPE", "Metric", "Metrics", "Stall", "otl
 ALL = -1
 """``thread`` of a row: all threads together."""
 CONSUMER = -2
-"""``thread`` of a row: whoever calls ``next``."""
+"""``thread`` of a row: the threads that call ``next``."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-"""Of ``text()``, for an HTTP server of the program's own."""
+"""The content type of ``text()``, for an HTTP server of your own."""
 
 
 class Metric(NamedTuple):
     """A row of the table."""
 
     name: str
-    """A member of Stats, or of durations ``next``, ``between``, ``work``, ``wait``, ``off_cpu``, ``device``."""
+    """A member of Stats, or for durations ``next``, ``between``, ``work``, ``wait``, ``off_cpu``, ``device``."""
     part: str
-    """Of what is divided: a stage (``"read"``, ``"image: decode"``), or why a thread waits (``"no room"``); else ``""``."""
+    """A stage (``"read"``, ``"image: decode"``), or why a thread waits (``"no room"``); ``""`` if not divided."""
     kind: str
-    """``"counter"`` only grows, ``"gauge"`` is now, ``"duration"``: how often, how long."""
+    """``"counter"`` only grows, ``"gauge"`` is the current value, ``"duration"`` is how often and how long."""
     unit: str
     """``"ns"``, ``"bytes"``, ``"samples"``, ..."""
     doc: str
     thread: int
     """A worker, from 0; ALL; CONSUMER."""
     value: int
-    """Of a duration the sum."""
+    """For a duration: the sum."""
     count: int  # type: ignore[assignment] # hides a tuple's method
-    """Of a duration: how often; an estimate where only some are timed, as ``value`` is."""
+    """For a duration: how often. If only some calls are timed, an estimate, like ``value``."""
     bytes: int
-    """Of a stage: what it read or made."""
+    """For a stage: the bytes it read or wrote."""
     p50_ns: int
-    """Of one time: half were at most this long, rounded up by an eighth at most."""
+    """For a duration: half of the times were at most this long, rounded up by at most an eighth."""
     p99_ns: int
     max_ns: int
 
@@ -58,25 +58,25 @@ class Stall(NamedTuple):
     """A call of ``next`` that took 10 ms or more."""
 
     epoch: int
-    """Of the batch that it delivered."""
+    """The epoch of the batch that it delivered."""
     step: int
     wait_ns: int
     cause: str
-    """What the workers spent that time with, as ``part`` of Metric; ``"leases"``: the consumer held ``max_leases``."""
+    """What the workers did in that time, as in Metric.part; ``"leases"``: the consumer held ``max_leases``."""
 
 
 class Metrics:
-    """What a loader measures, as rows: ``for row in loader.metrics()``.
+    """The measurements of a loader, as rows: ``for row in loader.metrics()``.
 
-    It outlives the loader, and tells its last numbers then. Any thread may read it, also while the loader is closed. In a
-    forked child it raises ForkedError.
+    A table that outlives its loader and then returns the final numbers. Any thread may read it, also while the loader is
+    closed. In a forked child it raises ForkedError.
     """
 
     def __init__(self, handle: _core.Metrics) -> None:
         self._handle = handle
 
     def __iter__(self) -> Iterator[Metric]:
-        """The rows as they stand now."""
+        """The current rows."""
         return (Metric(*row) for row in self._handle._rows())
 
     def __len__(self) -> int:
@@ -85,14 +85,14 @@ class Metrics:
     def text(self, labels: Optional[Mapping[str, object]] = None) -> str:
         """The table in Prometheus's text format 0.0.4: ``dataline_batches_total 12``, ...
 
-        ``labels`` are added to each series, ``{"rank": 0, "job": "x"}``; any text will do as a value.
+        ``labels`` are added to each series, ``{"rank": 0, "job": "x"}``. A label value may be any text.
 
-        Raises CallError for a name that Prometheus does not take, or that is the table's own.
+        Raises CallError for a label name that Prometheus does not accept, or that the table already uses.
         """
         return self._handle._text(",".join(_label(name, value) for name, value in (labels or {}).items()))
 
     def stalls(self) -> list[Stall]:
-        """The last calls of ``next`` that took long, at most 64, the oldest first. Without measurements there are none."""
+        """The last calls of ``next`` that took long, at most 64, oldest first. Empty without measurements."""
         return [Stall(*stall) for stall in self._handle._stalls()]
 
     def __repr__(self) -> str:
@@ -100,11 +100,11 @@ class Metrics:
 
 
 Measured = Union[Metrics, Any]
-"""A Metrics, or what has ``metrics()``: a loader."""
+"""A Metrics, or an object with ``metrics()``: a loader."""
 
 
 def metrics_of(measured: Measured) -> Metrics:
-    """The table of what was given."""
+    """The table of the argument."""
     found = measured if isinstance(measured, Metrics) else measured.metrics()
     if not isinstance(found, Metrics):
         raise TypeError(f"expected a loader or its metrics, got {type(measured).__name__}")
@@ -126,15 +126,15 @@ def serve(
 ) -> Server:
     """Serves ``/metrics`` for Prometheus on a daemon thread, until ``close()``.
 
-    ``loaders`` are loaders or their Metrics; several are told apart by the label ``loader="0"``, ``"1"``, ... Others join by
-    ``add``. Port 0 is a free one (``.port``). Scrapes go on after a loader is closed, with its last numbers.
-    ``address="0.0.0.0"`` lets other machines in: there is no encryption and no password, and what is told are names of
-    fields and numbers.
+    ``loaders`` are loaders or their Metrics. The label ``loader="0"``, ``"1"``, ... distinguishes several. Add more with
+    ``add``. Port 0 selects a free port (``.port``). After a loader is closed, scrapes return its final numbers.
+    ``address="0.0.0.0"`` allows other machines to connect. There is no encryption and no password; the text contains
+    names of fields and numbers.
 
         with dataline.metrics.serve(9400, loader, labels={"job": "train", "rank": rank}):
             train(loader)
 
-    Raises OSError when the port cannot be had.
+    Raises OSError if the port is not available.
     """
     from ._metrics_server import Server
 
@@ -152,11 +152,12 @@ def otlp(
     resource: Optional[Mapping[str, Any]] = None,
     headers: Optional[Mapping[str, str]] = None,
 ) -> Exporter:
-    """Sends the table by OpenTelemetry's protocol, OTLP over HTTP, every ``interval`` seconds and at ``close()``.
+    """Sends the table with OpenTelemetry's protocol, OTLP over HTTP, every ``interval`` seconds and at ``close()``.
 
-    ``endpoint`` is that of metrics, ``http://host:4318/v1/metrics``; None: as OpenTelemetry's environment variables say.
-    Rows are observable counters and gauges, ``dataline.batches``, ``dataline.work`` (in seconds) with the attributes
-    ``thread`` and ``part``; ``labels`` are attributes too. ``resource`` are those of the process (``service.name``).
+    ``endpoint`` is the endpoint for metrics, ``http://host:4318/v1/metrics``; None: from OpenTelemetry's environment
+    variables. Rows are observable counters and gauges, ``dataline.batches``, ``dataline.work`` (in seconds) with the
+    attributes ``thread`` and ``part``; ``labels`` are also attributes. ``resource`` contains attributes of the process
+    (``service.name``).
 
     Needs ``pip install 'dataline[otlp]'``.
     """

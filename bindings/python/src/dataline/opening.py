@@ -34,10 +34,10 @@ def _set(ready: asyncio.Future[None]) -> None:
 
 
 class Opening(_core.Opening):
-    """A dataset that is being opened, by ``open_async``; any thread. In an ``async`` function ``await opening`` is the
-    dataset. As a context manager it is closed at the end.
+    """A dataset that a thread of the library is opening, returned by ``open_async``; any thread. In an ``async``
+    function, ``await opening`` returns the dataset. As a context manager, it is closed at the end.
 
-    Dropping it ends the opening. Part of what may still change in a minor release.
+    Dropping it ends the opening. It may still change in a minor release.
     """
 
     def __init__(self) -> None:
@@ -51,13 +51,13 @@ class Opening(_core.Opening):
         return self._dataset is not None or self.progress().done
 
     def result(self, timeout: Optional[float] = None) -> Dataset:
-        """The dataset, once it is open; the same one each time. ``timeout`` in seconds; 0 polls.
+        """Waits for the dataset and returns it, the same one each time. ``timeout`` is in seconds; 0 polls.
 
-        Raises Timeout, CancelledError, WrongStateError (closed), and what ``open`` raises.
+        Raises Timeout, CancelledError, WrongStateError (closed), and the errors of ``open``.
         """
         nanoseconds = -1 if timeout is None else int(min(max(timeout, 0.0), 9e9) * 1e9)
         if not self._taking.acquire(timeout=-1 if timeout is None else min(max(timeout, 0.0), threading.TIMEOUT_MAX)):
-            raise Timeout("another thread waits for it", 3, "DL_TIMEOUT")
+            raise Timeout("another thread is waiting for the dataset", 3, "DL_TIMEOUT")
         try:
             if self._dataset is None:
                 dataset = Dataset()
@@ -68,7 +68,7 @@ class Opening(_core.Opening):
             self._taking.release()
 
     def progress(self) -> OpenProgress:
-        """How far it is; never blocks."""
+        """The progress so far; never blocks."""
         return OpenProgress(*self._progress())
 
     def __await__(self) -> Generator[Any, None, Dataset]:
@@ -108,9 +108,9 @@ def open_async(
     log: Optional[Log] = None,
     **options: Unpack[Options],
 ) -> Opening:
-    """Begins what ``open`` does, and returns: ``result`` waits for the dataset, ``progress`` says how far it is.
+    """Starts what ``open`` does, and returns. ``result`` waits for the dataset, ``progress`` returns the progress so far.
 
-    Raises MachineError (no thread), CallError (an option); what is wrong with the URI or the data, ``result`` raises.
+    Raises MachineError (no thread), CallError (an option). ``result`` raises errors in the URI or the data.
     """
     made = Opening()
     made._start(uri_text(uri), build(options, cancel_token, log))

@@ -14,10 +14,10 @@ Array = TypeVar("Array")
 
 
 class Ragged(Generic[Array]):
-    """Packed rows and where each sample begins: sample i is ``data[offsets[i]:offsets[i + 1]]``.
+    """Packed rows and where each sample starts: sample i is ``data[offsets[i]:offsets[i + 1]]``.
 
-    ``data`` and ``offsets`` ([samples + 1], i64) are arrays of one library. A batch gives it for ragged fields, and
-    ``from_arrays`` takes it.
+    ``data`` and ``offsets`` ([samples + 1], i64) are arrays of the same library. A batch returns it for ragged fields,
+    and ``from_arrays`` accepts it.
     """
 
     __slots__ = ("data", "offsets")
@@ -32,7 +32,7 @@ class Ragged(Generic[Array]):
     def __getitem__(self, index: int) -> Array:
         count = len(self)
         if not -count <= index < count:
-            raise IndexError(f"sample {index} of {count}")
+            raise IndexError(f"sample {index}: the field has {count}")
         index %= count
         data: Any = self.data
         part: Array = data[int(self.offsets[index]) : int(self.offsets[index + 1])]

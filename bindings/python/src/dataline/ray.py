@@ -1,7 +1,7 @@
-"""Dataline under Ray: the loader's state in the checkpoints of Ray Train, and any dataset as a source of Ray Data.
+"""Dataline with Ray: the loader's state in checkpoints of Ray Train, and any dataset as a source of Ray Data.
 
-Ray owns placement, failure and growth; here is no scheduler and no network. In a worker of Ray Train ``rank="auto"`` and
-``world_size="auto"`` are those of its context, also in ``dataline.torch``, where they are the default::
+Ray handles placement, failures and scaling; this module has no scheduler and no network. In a worker of Ray Train,
+``rank="auto"`` and ``world_size="auto"`` are those of its context. In ``dataline.torch`` they are the default::
 
     def train():  # in each worker
         loader = dataline.Loader("npy:data", global_batch_size=256, shuffle=True, rank="auto", world_size="auto")
@@ -10,8 +10,7 @@ Ray owns placement, failure and growth; here is no scheduler and no network. In 
             ...
             report({"loss": loss}, loader)
 
-There is no Datasink: write rows of Ray Data with ``dataline.Writer``, one set in each task, and read the sets as one
-dataset.
+There is no Datasink. Write rows of Ray Data with ``dataline.Writer``, one set per task, and read the sets as one dataset.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -56,8 +55,8 @@ class Resumable(Protocol):
 
 
 def resume(loader: Resumable) -> Optional[ray.train.Checkpoint]:
-    """Goes to where the last checkpoint was saved, also by another number of workers; gives it, for what else is in it.
-    None: there is none, the job begins."""
+    """Seeks to the position of the last checkpoint, also one from another number of workers. Returns the checkpoint, for
+    its other contents. None: there is no checkpoint; the job starts."""
     checkpoint: Optional[ray.train.Checkpoint] = ray.train.get_checkpoint()
     if checkpoint is not None:
         with checkpoint.as_directory() as folder:
@@ -66,9 +65,10 @@ def resume(loader: Resumable) -> Optional[ray.train.Checkpoint]:
 
 
 def report(metrics: dict[str, Any], loader: Resumable, write: Optional[Callable[[Path], object]] = None) -> None:
-    """``ray.train.report`` with a checkpoint that has the loader's state, and what ``write(folder)`` puts beside it.
+    """Calls ``ray.train.report`` with a checkpoint that contains the loader's state, and the files that ``write(folder)``
+    adds.
 
-    All workers call it, after the same step; the state is the same on all, so that of rank 0 is kept.
+    All workers call it, after the same step. The state is the same on all of them, so the one of rank 0 is kept.
     """
     if ray.train.get_context().get_world_rank() != 0:
         ray.train.report(metrics)
@@ -85,17 +85,17 @@ class Datasource(RayDatasource):  # type: ignore[misc]
 
         images = ray.data.read_datasource(Datasource("folder:photos", transform="image: decode, resize([224, 224])"))
 
-    Each block is a run of slots of the epoch's order, loaded where Ray reads it; the URI has to mean the same on all
-    machines. Rows come as Arrow tables: numbers as columns, arrays as Ray's tensor columns, ragged fields as lists.
-    ``batch_size`` is how many rows are loaded at a time, other options are a Loader's. The blocks are in the order of
-    the stream, and Ray keeps them so if its ``DataContext.execution_options.preserve_order`` says so. Do not train
-    from ``streaming_split`` of it: a Loader in each worker gives all of them the same number of steps.
+    Each block is a range of slots of the epoch's order, loaded where Ray reads it. The URI has to refer to the same data on
+    all machines. Rows are Arrow tables: numbers as columns, arrays as Ray's tensor columns, ragged fields as lists.
+    ``batch_size`` is how many rows are loaded at a time; other options are those of a Loader. Blocks are in the order of the
+    stream. Ray keeps this order if its ``DataContext.execution_options.preserve_order`` is set. Do not train from its
+    ``streaming_split``: a Loader in each worker has the same number of steps on all of them.
     """
 
     def __init__(self, uri: str, *, epoch: int = 0, batch_size: int = 256, **options: Any) -> None:
         for name in ("rank", "world_size"):
             if options.get(name) is not None:
-                raise TypeError(f"{name}: Ray shares the blocks out; the stream is that of one process")
+                raise TypeError(f"{name}: Ray distributes the blocks; the stream is that of one process")
         super().__init__()
         batch_size = whole(batch_size, "batch_size")
         self._uri, self._epoch = uri, whole(epoch, "epoch")
@@ -113,13 +113,13 @@ class Datasource(RayDatasource):  # type: ignore[misc]
         return _table(batch)
 
     def estimate_inmemory_data_size(self) -> Optional[int]:
-        """Bytes of all rows, by those of the last batch."""
+        """The bytes of all rows, estimated from the last batch."""
         return self._rows * self._row_bytes
 
     def get_read_tasks(
         self, parallelism: int, per_task_row_limit: Optional[int] = None, data_context: Any = None
     ) -> list[ReadTask]:
-        """Runs of steps, as equal as they can be."""
+        """Ranges of steps, as equal as possible."""
         count = max(1, min(parallelism, self._steps))
         bounds = [self._steps * at // count for at in range(count + 1)]
         return [self._task(begin, end, per_task_row_limit) for begin, end in zip(bounds, bounds[1:]) if begin < end]
@@ -140,7 +140,7 @@ class Datasource(RayDatasource):  # type: ignore[misc]
 
 
 def _table(batch: Any) -> pyarrow.Table:
-    """A copy: the batch's memory is filled again."""
+    """A copy: the batch's memory is reused."""
     columns: dict[str, Any] = {}
     for name, value in batch.items():
         if isinstance(value, Ragged):

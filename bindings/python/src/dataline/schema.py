@@ -1,4 +1,4 @@
-"""What there is in datasets, loaders and batches, as named tuples.
+"""Descriptions of datasets, loaders and batches, as named tuples.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -30,141 +30,142 @@ class Field(NamedTuple):
     dtype: str
     """``bool u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64 c64 c128``."""
     shape: tuple[int, ...] = ()
-    """Of one sample in a dataset, of a batch in a loader. -1: varying. Ragged: the first dim is -1."""
+    """The shape of one sample in a dataset, of a batch in a loader. -1: varying. Ragged: the first dim is -1."""
     ragged: bool = False
-    """Samples of different length, packed one after another. Bytes and UTF-8 text are ragged u8."""
+    """Samples differ in length and are stored contiguously. Bytes and UTF-8 text are ragged u8."""
     axes: str = ""
-    """One letter a dim (``"HWC"``), or ``""`` when not known."""
+    """One letter per dim (``"HWC"``), or ``""`` if unknown."""
     nbytes: int = 0
-    """Bytes of one sample, or of a batch; -1 when varying. For a ragged field of a reader: the most bytes of one sample,
-    where it is more than 0 (otherwise the option ``max_bytes_per_sample`` holds)."""
+    """The bytes of one sample, or of a batch; -1 if they vary. For a ragged field of a reader: the maximum bytes of one
+    sample, if greater than 0 (otherwise the option ``max_bytes_per_sample``)."""
 
 
 class BatchInfo(NamedTuple):
-    """Where a batch is from."""
+    """Position, size and samples of a batch."""
 
     epoch: int
     step: int
     samples: int
-    """Rows, pads included."""
+    """Rows, including pads."""
     valid: int
     """Rows that are not pads."""
     indices: memoryview
-    """[samples], i64: index in its source; of the sample that stands in, where one does."""
+    """[samples], i64: the sample index of each row. For a replaced sample, the index of its replacement."""
     sources: memoryview
-    """[samples], i64: which dataset of a mix; 0."""
+    """[samples], i64: the part of a mix that each row comes from; 0 without a mix."""
 
 
 class Position(NamedTuple):
-    """What a loader delivered, never what it loaded ahead. ``step`` may be the number of steps: the end is still due."""
+    """The position of a loader. Counts batches that were delivered, not those loaded ahead. If ``step`` is the number of
+    steps, the end of the epoch has not been returned yet."""
 
     epoch: int
     step: int
 
 
 class Tuned(NamedTuple):
-    """How many workers work and how many batches are in flight, and what tuning makes of it."""
+    """The workers and depth in use, and what tuning would change."""
 
     mode: str
     """``off``, ``watch`` or ``on``."""
     num_workers: int
-    """That work now, perhaps only to be tried; 0: the caller's thread."""
+    """Active workers, possibly only to try this number; 0: the caller's thread."""
     prefetch_depth: int
     """Now."""
     most_workers: int
-    """That memory is planned for."""
+    """The maximum workers that memory is planned for."""
     most_depth: int
-    """That memory is planned for."""
+    """The maximum depth that memory is planned for."""
     wanted_workers: int
-    """The best so far; with ``watch`` what would be tried next."""
+    """The best number so far; with ``watch`` the number to try next."""
     wanted_depth: int
-    """As ``wanted_workers``."""
+    """The best depth so far; with ``watch`` the depth to try next."""
     changes: int
-    """Of what is in force, so far."""
+    """Changes of workers and depth so far."""
     frozen: bool
-    """Nothing is tried now."""
+    """Nothing is being tried now."""
     batches_per_s: float
-    """Consumed, in the last whole measurement; 0 before that."""
+    """Batches consumed per second, in the last complete measurement; 0 before that."""
     wait_share: float
-    """Of that time, the consumer waited; 0 to 1."""
+    """The share of that time that the consumer waited, 0 to 1."""
     text: str
-    """What it does, and why."""
+    """What tuning does, and why."""
 
 
 class Stats(NamedTuple):
-    """Counters since the loader was made. delivered + skipped + dropped = the rank's slots of the epochs passed through."""
+    """Counters since the loader was created. delivered + skipped + dropped = the rank's slots of the epochs so far."""
 
     num_workers: int
-    """In use; 0: the caller's thread."""
+    """Workers in use; 0: the caller's thread."""
     batches: int
     """Delivered."""
     samples: int
-    """Delivered, without pads."""
+    """Samples delivered, without pads."""
     bytes: int
     """Delivered."""
     skipped: int
-    """Samples left out because they were bad."""
+    """Samples skipped because they were bad."""
     dropped: int
-    """Slots left out by ``last_batch="drop"``."""
+    """Slots dropped by ``last_batch="drop"``."""
     padded: int
     """Rows added by ``last_batch="pad"``."""
     replaced: int
-    """Rows in which another sample stands in."""
+    """Rows filled with a replacement sample."""
     bad: int
     """Distinct bad samples seen."""
     wait_ns: int
-    """Consumers waited in ``next``; 0 with ``num_workers=0``."""
+    """Nanoseconds that consumers waited for batches; 0 with ``num_workers=0``."""
     waits: int
     """Calls that had to wait."""
     worker_cpu_ns: int
     """CPU time of worker threads; 0 with ``num_workers=0``."""
     arena_bytes: int
-    """The slots."""
+    """The bytes of the slots."""
     held_bytes: int
     """All host memory the loader holds now."""
     budget_bytes: int
-    """The limit in force."""
+    """The current memory limit."""
     leases_held: int
-    """Batches held by consumers now."""
+    """Batches that consumers hold now."""
     lease_copies: int
-    """Batches delivered as a fresh allocation (``lease_overflow="copy"``)."""
+    """Batches delivered in a separate allocation (``lease_overflow="copy"``)."""
     ready_batches: int
-    """Loaded and waiting to be taken."""
+    """Batches that are loaded and not taken yet."""
     pinned_bytes: int
-    """Page-locked; 0 where that was refused (told once in the log)."""
+    """Page-locked bytes; 0 if the system refused (logged once)."""
     threads_abandoned: int
-    """Workers left behind in a reader that never returned."""
+    """Workers abandoned in a reader that never returned."""
     device_bytes: int
     """Device memory the loader holds now."""
     copied_bytes: int
-    """Sent over the bus to the device."""
+    """Bytes sent over the bus to the device."""
     warned: int
-    """Images delivered though their decoder warned of damage (``on_warning="accept"``)."""
+    """Images delivered although their decoder warned of damage (``on_warning="accept"``)."""
     cache_read: int
-    """Samples that were found in the cache (``cache=DIR``)."""
+    """Samples found in the cache (``cache=DIR``)."""
     cache_made: int
-    """Samples that were not, and were read and made; 0 without a cache."""
+    """Samples not found in the cache, which were read and computed; 0 without a cache."""
 
 
 class OpenProgress(NamedTuple):
-    """How far an opening is. The numbers only grow, the totals too."""
+    """The progress of an opening. The numbers only grow, including the totals."""
 
     done: bool
     """``result`` would not wait."""
     files: int
     """Opened."""
     total_files: int
-    """That the URI stands for; 0: not known yet."""
+    """Files that the URI matches; 0: not known yet."""
     bytes: int
-    """Read into memory (``io="memory"``, ``.gz``: as stored, then inflated) or searched (tar)."""
+    """Bytes read into memory (``io="memory"``, ``.gz``: as stored, then decompressed) or searched (tar)."""
     total_bytes: int
-    """Of those files that were begun; 0: only headers are read."""
+    """Bytes of the files that were started; 0: only headers are read."""
     entries: int
-    """Found in folders, label files and tars."""
+    """Entries found in folders, label files and tars."""
 
 
 class ImageInfo(NamedTuple):
-    """What the header of an encoded image says."""
+    """The header of an encoded image."""
 
     format: str
     """``"jpeg"``, ``"png"``, ``"webp"``, ``"pnm"``; ``"unknown"``: from a later library."""
@@ -174,70 +175,70 @@ class ImageInfo(NamedTuple):
     channels: int
     """As stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK)."""
     bits: int
-    """Of a channel."""
+    """Bits per channel."""
     orientation: int
-    """Exif, 1 to 8; 1 where there is none."""
+    """Exif orientation, 1 to 8; 1 if absent."""
     progressive: bool
-    """Or interlaced."""
+    """Progressive or interlaced."""
     nbytes: int
     """Encoded."""
 
 
 class PixelScale(NamedTuple):
-    """What is delivered is ``pixel * scale + offset``."""
+    """The delivered value is ``pixel * scale + offset``."""
 
     scale: float
     offset: float
 
 
 class Part(NamedTuple):
-    """A part of a mix, as its dataset or a loader describes it."""
+    """A part of a mix, described by its dataset or by a loader."""
 
     name: str
     uri: str
-    """Of a dataset; ``""`` of a loader."""
+    """Dataset: the URI. Loader: ``""``."""
     samples: int
-    """The part has."""
+    """The sample count of the part."""
     delivered: int
-    """Of a loader: to this rank since it was made, without pads."""
+    """Loader: samples delivered to this rank since the loader was created, without pads."""
     repeat: float
-    """Of a dataset: how often an epoch has each sample; 0: it has a weight."""
+    """Dataset: how often an epoch repeats each sample; 0: the part has a weight."""
     epochs: float
-    """Of a loader: how often the job has gone through the part by now, over all ranks."""
+    """Loader: how often the job has gone through the part so far, over all ranks."""
     share_asked: float
-    """Of the samples drawn now; of a dataset, at the beginning of a job."""
+    """Loader: the requested share of the samples drawn now. Dataset: the share at the start of a job."""
     share_got: float
-    """Of a loader: of what was delivered."""
+    """Loader: the share of the delivered samples."""
     transform: str
-    """Of a dataset: the part's own; ``""`` for none, and of a loader."""
+    """Dataset: the part's own transform, ``""`` for none. Loader: ``""``."""
 
 
 class PlanStage(NamedTuple):
-    """A part of a field's way: what the host does, what crosses the bus, what the device does."""
+    """A stage of a sample on its way from the file to the batch: on the host, a copy over the bus, or on the device."""
 
     field: str
     text: str
     """``"gather"``, ``"copy"``, or operators as written: ``"normalize(mnist), chw"``."""
     device: str
-    """``"cpu"`` or ``"cuda"``; of a copy, where it goes."""
+    """``"cpu"`` or ``"cuda"``; for a copy, the destination."""
     bytes_in: int
-    """A sample; -1 varying."""
+    """Bytes of one sample before the stage; -1: varying."""
     bytes_out: int
 
 
 @dataclass(frozen=True)
 class BadSample:
-    """A bad sample that was met."""
+    """A bad sample that a loader found."""
 
     code: int
     name: str
-    """Of the code, as in ``dataline.h``."""
+    """The name of the code, as in ``dataline.h``."""
     source: int
     index: int
     epoch: int
-    """Where it was first met."""
+    """The epoch where it was first found."""
     step: int
     slot: int
     replacement: Optional[int]
-    """The sample that stood in; None: skipped."""
+    """The sample that replaced it; None: skipped."""
     message: str

@@ -1,4 +1,4 @@
-"""What the library knows of itself.
+"""The tables of the library.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -32,7 +32,7 @@ class OptionInfo(NamedTuple):
     type: str
     """``bool int size word text indices weights``; a size is in bytes."""
     default: str
-    """As text; ``""``: none."""
+    """The default as text; ``""``: none."""
     choices: tuple[str, ...]
     minimum: Optional[int]
     maximum: Optional[int]
@@ -59,7 +59,7 @@ class TransformInfo(NamedTuple):
     arguments: tuple[TransformArgument, ...]
     doc: str
     source: str
-    """The definition it follows."""
+    """The definition that it follows."""
     since: str
 
 
@@ -73,7 +73,7 @@ def option_table() -> tuple[OptionInfo, ...]:
 
 
 def transform_table(extensions: Optional[_core.Extensions] = None) -> tuple[TransformInfo, ...]:
-    """All operators of the ``transform`` option: the library's, then those of ``extensions``."""
+    """All operators of the ``transform`` option: those of the library, then those of ``extensions``."""
     return tuple(
         TransformInfo(name, tuple(TransformArgument(*argument) for argument in arguments), *others)
         for name, arguments, *others in _core.transform_table(extensions)
@@ -85,7 +85,7 @@ class FormatKey(NamedTuple):
 
     name: str
     values: str
-    """The words it takes, ``error|ignore`` (others are refused), or what it takes, ``INTEGER``."""
+    """Allowed words, ``error|ignore`` (others are rejected), or the kind of value, ``INTEGER``."""
     default: Optional[str] = None
     doc: str = ""
 
@@ -99,14 +99,14 @@ class FormatInfo(NamedTuple):
 
 
 class StorageInfo(NamedTuple):
-    """A storage, whose paths begin with ``scheme://``."""
+    """A storage, whose paths start with ``scheme://``."""
 
     scheme: str
     doc: str
 
 
 def format_table(extensions: Optional[_core.Extensions] = None) -> tuple[FormatInfo, ...]:
-    """All formats: the library's, then those of ``extensions``."""
+    """All formats: those of the library, then those of ``extensions``."""
     return tuple(
         FormatInfo(name, tuple(FormatKey(*key) for key in keys), doc)
         for name, keys, doc in _core.format_table(extensions)
@@ -120,7 +120,7 @@ def storage_table(extensions: Optional[_core.Extensions] = None) -> tuple[Storag
 
 @cache
 def options_help() -> str:
-    """The table as text, for the help of what takes options."""
+    """The table as text, for the help of programs with options."""
     lines = []
     for option in option_table():
         words = " | ".join(option.choices) or option.type
@@ -130,8 +130,8 @@ def options_help() -> str:
 
 
 def build_info() -> str:
-    """The parts that the library in use was built with, and its compiler: ``"highway mimalloc; gcc 12.2.0"``.
+    """The optional parts of the build, and the compiler: ``"highway mimalloc; gcc 12.2.0"``.
 
-    Then, after ``; missing: ``, what it lacks and what that costs.
+    If parts are missing, ``; missing: `` follows, with the parts and what each costs.
     """
     return _core.library_version()[2]

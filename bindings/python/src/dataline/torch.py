@@ -1,6 +1,6 @@
 """Batches as PyTorch tensors, and a loader with the argument names of ``torch.utils.data.DataLoader``.
 
-Long for its arguments: their documentation, and their types for checkers.
+Long because of its arguments: their documentation, and their types for checkers.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
         raise
     raise ModuleNotFoundError(
         "dataline.torch needs PyTorch, which is not installed: pip install 'dataline[torch]', or pip install torch; without "
-        "it, dataline.Loader gives NumPy arrays and DLPack",
+        "it, use dataline.Loader for NumPy arrays and DLPack",
         name="torch",
     ) from error
 import torch.utils.data
@@ -49,15 +49,15 @@ if TYPE_CHECKING:
 
     Shuffle = Union[None, bool, Literal["none", "full", "window"]]
     _Uri = Union[Dataset, str, os.PathLike[str]]
-    # What a loop gives follows from these three. __init__ has one signature, and __iter__ the overloads: where no overload
-    # fits, checkers print each one, and those of __init__ would have all options.
+    # The type of a loop's items follows from these three. __init__ has one signature, and __iter__ the overloads. If no
+    # overload fits, checkers print each one, and those of __init__ would list all options.
     _Data = TypeVar("_Data", bound=Union[_Uri, Source, torch.utils.data.Dataset[Any]], covariant=True)
     _Names = TypeVar("_Names", bound=Optional[Sequence[str]], default=None, covariant=True)
     _Made = TypeVar("_Made", default=None, covariant=True)  # by collate_fn
     _Out = TypeVar("_Out")
 
     class _Unknown(Dataset):
-        """Nothing but Any takes its place."""
+        """Only Any replaces it."""
 
 else:  # without bounds and defaults, which typing.TypeVar has from Python 3.13 on
     from typing import TypeVar
@@ -68,65 +68,65 @@ __all__ = ["DataLoader", "IterableDataset", "Sampler", "tensors"]
 
 
 class DataLoader(Generic[_Data, _Names, _Made]):
-    """A loader with the arguments of ``torch.utils.data.DataLoader``, which gives tensors.
+    """A loader with the arguments of ``torch.utils.data.DataLoader``, which returns tensors.
 
     ================== ==================================================================================================
-    argument           what it becomes
+    argument           meaning
     ================== ==================================================================================================
-    ``dataset``        a Dataset or URI; a TensorDataset is lent without a copy, a Subset is a ``subset``; any other
-                       object with ``__len__`` and ``__getitem__`` is read by Python code, see below. An
-                       IterableDataset of PyTorch's says itself what comes: no order, no state
+    ``dataset``        a Dataset or URI. A TensorDataset is lent without a copy, a Subset is a ``subset``. Python code reads
+                       any other object with ``__len__`` and ``__getitem__``, see below. An IterableDataset of PyTorch
+                       decides the samples and their order: it has no order of the library, and no state
     ``batch_size``     the option; None: samples one by one, as in PyTorch
-    ``shuffle``        the option, by its words; True is ``"full"``: another order each epoch, decided by the seed alone.
-                       Without ``seed`` and ``generator`` that is drawn from PyTorch's generator when the loader is made,
-                       so that ``torch.manual_seed`` before decides it. With several ranks, and with ``rank`` or
-                       ``world_size``, it is 0, as DistributedSampler's, for ranks have to agree on an order
-    ``sampler``        ``sample_indices``: its indices, read when the loader is made, the same each epoch. A sampler that
-                       gives others in a later loop is an error, and so is a mask. A RandomSampler is ``shuffle=True``, a
-                       SubsetRandomSampler the same over a subset, a DistributedSampler ``rank``, ``world_size``,
-                       ``shuffle``, ``seed``, and ``last_batch="pad"``; its ``set_epoch`` is followed. A
-                       WeightedRandomSampler, or one with replacement, is an error that names the option
+    ``shuffle``        the option, by its words. True is ``"full"``: another order each epoch, which depends only on the
+                       seed. Without ``seed`` and ``generator``, the seed is drawn from PyTorch's generator at creation,
+                       so an earlier ``torch.manual_seed`` fixes it. With several ranks, or with ``rank`` or
+                       ``world_size``, it is 0, as for DistributedSampler, because ranks have to agree on an order
+    ``sampler``        ``sample_indices``: its indices, read once at creation, the same each epoch. A sampler that returns
+                       others in a later loop is an error, and so is a mask. A RandomSampler is ``shuffle=True``. A
+                       SubsetRandomSampler is the same over a subset. A DistributedSampler sets ``rank``, ``world_size``,
+                       ``shuffle``, ``seed`` and ``last_batch="pad"``; its ``set_epoch`` is followed. A
+                       WeightedRandomSampler, or one with replacement, is an error that names the option to use
     ``batch_sampler``  PyTorch's BatchSampler over one of those: its sampler, ``batch_size`` and ``drop_last``. Any other
-                       with ``__len__``: its batches as they are, each epoch anew; ``set_epoch`` is called, if it has one
-    ``num_workers``    the option: threads, 0 is the caller's; None leaves the library's choice. Of a dataset that is
+                       one with ``__len__``: its batches, read again each epoch; ``set_epoch`` is called, if it has one
+    ``num_workers``    the option: threads; 0 is the caller's thread; None is the library's choice. For a dataset that is
                        Python code: processes, as in PyTorch; None is the library's threads
-    ``collate_fn``     makes a batch of a list of samples, in the worker processes if there are any. A Dataset or URI gives
-                       it ``dataset[i]``
+    ``collate_fn``     builds a batch from a list of samples, in the worker processes if there are any. A Dataset or URI
+                       passes it ``dataset[i]``
     ``worker_init_fn``, ``multiprocessing_context``
-                       for worker processes, as in PyTorch; an error where the library's threads are in their place
-    ``pin_memory``     the option, where PyTorch has CUDA: the tensors are page-locked (``is_pinned``) as far as the
-                       driver of ``pin_memory_device`` goes (without it the current device), and
-                       ``to(device, non_blocking=True)`` in the current stream is safe: their memory is not filled
-                       again before it. A warning and nothing where it has not, as in PyTorch. The device without
-                       ``pin_memory`` is an error
+                       for worker processes, as in PyTorch; an error if the library's threads do the work
+    ``pin_memory``     the option, if PyTorch has CUDA. The tensors are page-locked (``is_pinned``) for the driver of
+                       ``pin_memory_device`` (default: the current device). ``to(device, non_blocking=True)`` in the
+                       current stream is safe: their memory is not reused before it. Without CUDA, it only warns, as in
+                       PyTorch. ``pin_memory_device`` without ``pin_memory`` is an error
     ``drop_last``      the option
-    ``timeout``        seconds that a batch may take, then Timeout (a TimeoutError); 0: no limit. Where Python code makes
-                       batches, of worker processes, and an error without them
-    ``generator``      ``seed``: its ``initial_seed()``, less the top bit
-    ``prefetch_factor`` ``prefetch_depth``: batches a worker, times ``num_workers``, which has to be given
-    ``persistent_workers`` whether worker processes live on between epochs; threads live as long as the loader. An error
+    ``timeout``        seconds that a batch may take, then Timeout (a TimeoutError); 0: no limit. If Python code makes the
+                       batches, it applies to worker processes, and is an error without them
+    ``generator``      ``seed``: its ``initial_seed()``, without the top bit
+    ``prefetch_factor`` ``prefetch_depth``: batches per worker, times ``num_workers``, which must be set
+    ``persistent_workers`` whether worker processes continue between epochs; threads live as long as the loader. An error
                        with ``num_workers=0``
-    ``in_order``       nothing: batches come in order; False is an error
+    ``in_order``       no effect: batches come in order; False is an error
     ``fields``         (not in PyTorch) a name or names, to get a list of these instead of a dict
-    ``device``         (not in PyTorch) the option: where the tensors are. ``"cuda"`` is the current device, or with one
-                       process a device, by the launcher's local rank, that one
-    ``into``           (not in PyTorch) tensors of yours, a dict by field or a list: each batch is copied into them in
-                       stream order, its memory is given back at once, and ``into`` is what the loop gets. For the static
-                       inputs of CUDA graphs. Batches must be of one size (``drop_last``, ``last_batch="pad"``)
+    ``device``         (not in PyTorch) the option: where the tensors are. ``"cuda"`` is the current device; if a launcher
+                       started one process per device, it is the device of the local rank
+    ``into``           (not in PyTorch) your own tensors, a dict by field or a list. Each batch is copied into them in
+                       stream order, its memory is released immediately, and the loop gets ``into``. For static inputs
+                       of CUDA graphs. Batches must have one size (``drop_last``, ``last_batch="pad"``)
     ================== ==================================================================================================
 
-    **Python code.** With ``collate_fn``, a ``batch_sampler`` of your own, ``batch_size=None``, an IterableDataset, and for a
-    dataset that is Python code whose ``num_workers`` is given (or whose samples are not arrays, numbers and text in dicts,
-    lists and tuples), PyTorch's own loader makes the batches, and the library says what is in them: the order, ranks, seek
-    and state are the same as everywhere, for any number of workers. Exceptions are the dataset's. Where the seed is known,
-    what worker processes draw depends on it and the epoch. An option about samples (``transform``, ``on_error``, ``device``,
-    ``into``, ...) leaves such a dataset to the library's threads, and is an error with the four of the beginning.
+    **Python code.** PyTorch's own loader makes the batches in two cases. The first is ``collate_fn``, your own
+    ``batch_sampler``, ``batch_size=None`` or an IterableDataset. The second is a dataset that is Python code, if
+    ``num_workers`` is set, or if its samples are not arrays, numbers and text in dicts, lists and tuples. The library
+    still decides what is in the batches: the order, ranks, seek and state are the same as everywhere, for any number of
+    workers. Exceptions are those of the dataset. If the seed is known, random draws of worker processes depend on it and
+    the epoch. An option about samples (``transform``, ``on_error``, ``device``, ``into``, ...) leaves a dataset of the
+    second case to the library's threads, and is an error in the first case.
 
     CUDA tensors (``device="cuda"``) are the loader's own device memory, not copies. The stream that is current when a
-    batch is handed out waits for it, so work on them can be queued at once; when PyTorch drops them, in whatever thread,
-    the loader waits for what that stream has by then, and only on the device. ``record_stream`` is not needed, and does
-    nothing for memory that is not PyTorch's. If another stream reads them too, let it wait first, and let the
-    first wait for it before they are dropped::
+    batch is delivered waits for it, so work on them can be queued immediately. When PyTorch drops them, in any thread,
+    the loader waits, only on the device, for the work then queued in that stream. ``record_stream`` is not needed, and
+    has no effect on memory that PyTorch does not own. If another stream reads them too, make it wait first, and make the
+    first stream wait for it before they are dropped::
 
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -134,26 +134,26 @@ class DataLoader(Generic[_Data, _Names, _Made]):
         torch.cuda.current_stream().wait_stream(side)
 
     All other keyword arguments are the library's options (``seed``, ``transform``, ``rank``, ...). Samples that are
-    tuples give lists of tensors, dicts give dicts; a Dataset or URI gives a dict by field, ``str`` comes back as a list.
-    The seed is drawn for ``weights`` and ``transform`` too, whose operators may be random. For type checkers, a loop over a
-    Dataset or URI gives a dict of tensors, with ``fields`` a list, with ``collate_fn`` what that returns; a ragged field is
-    a Ragged, which ``isinstance`` tells them.
+    tuples become lists of tensors, dicts become dicts; a Dataset or URI returns a dict by field, and ``str`` is returned
+    as a list. The seed is also drawn for ``weights`` and ``transform``, whose operators may be random. For type checkers,
+    a loop over a Dataset or URI returns a dict of tensors; with ``fields`` a list; with ``collate_fn`` its result. A
+    ragged field is a Ragged, which they recognise with ``isinstance``.
 
-    ``rank`` and ``world_size`` are ``"auto"`` unless given: those of torch.distributed where its process group is
-    there, else what the launcher says (``dataline.launcher()``), else 0 of 1. With ``rank=0, world_size=1`` each
-    process reads everything.
+    ``rank`` and ``world_size`` are ``"auto"`` unless set: those of torch.distributed if its process group exists, else
+    those of the launcher (``dataline.launcher()``), else 0 of 1. With ``rank=0, world_size=1`` each process reads
+    everything.
 
-    ``state_dict`` and ``load_state_dict`` as torchdata's StatefulDataLoader has them, in O(1), in mid-epoch too. A drawn
-    seed is part of the state, and a loader whose seed was drawn takes it over.
+    ``state_dict`` and ``load_state_dict`` work as in torchdata's StatefulDataLoader, in O(1), also in the middle of an
+    epoch. A drawn seed is part of the state, and a loader whose seed was drawn adopts it.
 
-    Attributes are those of PyTorch's loader. ``dataset`` is the object that was given, or of a URI the Dataset that was
-    opened, with ``len``, ``classes``, ``class_to_idx`` and ``dataset[i]``. ``num_workers`` counts those that there are,
-    ``batch_size`` the samples in a batch of this rank. ``sampler`` and ``batch_sampler`` give the indices of the epoch where
-    the loader is. ``loader.loader`` is the Loader underneath, with ``stats``, ``seek``, ``cancel``.
+    Attributes are those of PyTorch's loader. ``dataset`` is the argument, or for a URI the opened Dataset, with ``len``,
+    ``classes``, ``class_to_idx`` and ``dataset[i]``. ``num_workers`` is the actual number, ``batch_size`` the samples in
+    a batch of this rank. ``sampler`` and ``batch_sampler`` return the indices of the current epoch. ``loader.loader`` is
+    the underlying Loader, with ``stats``, ``seek``, ``cancel``.
     """
 
     loader: Loader
-    """The Loader underneath, or what counts for PyTorch's; there is none over an IterableDataset of PyTorch's."""
+    """The underlying Loader, or one that counts for PyTorch's loader; none over an IterableDataset of PyTorch."""
     _drawn: Optional[int] = None  # a seed out of PyTorch's generator
     _objects: Union[None, _torch_objects.Objects, _torch_objects.Stream] = (
         None  # who makes the batches, if not the loader
@@ -189,7 +189,7 @@ class DataLoader(Generic[_Data, _Names, _Made]):
         **options: Unpack[LoaderOptions],
     ) -> None:
         if not _torch_checks.flag(in_order, "in_order"):
-            raise TypeError("in_order=False is not supported: batches come in order, which costs nothing here")
+            raise TypeError("in_order=False is not supported: batches always come in order, at no cost")
         _torch_checks.function(collate_fn, "collate_fn")
         _torch_checks.function(worker_init_fn, "worker_init_fn")
         order = _torch_source.Order(batch_size, shuffle, sampler, batch_sampler, drop_last, generator, options)
@@ -226,7 +226,7 @@ class DataLoader(Generic[_Data, _Names, _Made]):
         self.pin_memory = pins and torch.cuda.is_available()
         self.pin_memory_device = pin_memory_device
         if pins and not self.pin_memory:
-            warnings.warn("pin_memory=True does nothing, for PyTorch has no CUDA here", stacklevel=2)
+            warnings.warn("pin_memory=True has no effect: PyTorch has no CUDA", stacklevel=2)
         given = {"fields": fields, "device": device, "into": into}
         others = [name for name, value in {**order.options, **given}.items() if value is not None]
         others = sorted(set(others) - _torch_source.OF_THE_ORDER)
@@ -235,7 +235,9 @@ class DataLoader(Generic[_Data, _Names, _Made]):
         if why is None:
             self._load(fields, into)
         elif others:
-            raise TypeError(f"{why}: its batches are made by Python code, and {', '.join(others)} is for the library's")
+            raise TypeError(
+                f"{why}: Python code makes its batches, but {', '.join(others)} needs the library to make them"
+            )
         else:
             self._objects = _torch_objects.made(self, order.options)
         if isinstance(self._objects, _torch_objects.Objects):
@@ -244,7 +246,7 @@ class DataLoader(Generic[_Data, _Names, _Made]):
             self.batch_size = int(order.options["global_batch_size"]) // _torch_source.place(order.options)[1]
 
     def _load(self, fields: Optional[Sequence[str]], into: Optional[_torch_device.Buffers]) -> None:
-        """Batches of the library's."""
+        """The library makes the batches."""
         options = self._order.options
         options["num_workers"] = self._workers
         if self.device.type != "cpu":
@@ -305,7 +307,7 @@ class DataLoader(Generic[_Data, _Names, _Made]):
         return _torch_loop.Loop(iter(self.loader), self)
 
     def _sample(self, batch: _core.Batch) -> tuple[Any, Optional[dict[str, Any]]]:
-        """What the loop gets, and what copies that it starts may still read when it asks for the next."""
+        """The loop's item, and the sources of copies that may still be running when the loop requests the next one."""
         parts = batch.tensors()
         made = over(batch, parts)
         if self._into is not None:
@@ -318,13 +320,13 @@ class DataLoader(Generic[_Data, _Names, _Made]):
 
     @property
     def num_workers(self) -> int:
-        """That work now: threads, or processes where Python code makes the batches. 0: the thread of the loop."""
+        """Active workers: threads, or processes if Python code makes the batches. 0: the thread of the loop."""
         by_library = self._objects is None and not self.loader.closed
         return self.loader.stats().num_workers if by_library else self._workers or 0
 
     @property
     def sampler(self) -> Any:
-        """The one that was given; else the indices of the epoch where the loader is, of this rank."""
+        """The argument, or else the indices of the current epoch, for this rank."""
         if self._sampler is not None:
             return self._sampler
         if self._objects is not None and self._objects.theirs is not None:
@@ -333,7 +335,7 @@ class DataLoader(Generic[_Data, _Names, _Made]):
 
     @property
     def batch_sampler(self) -> Any:
-        """The one that was given; else the indices of each batch. None with ``batch_size=None``, as in PyTorch."""
+        """The argument, or else the indices of each batch. None with ``batch_size=None``, as in PyTorch."""
         if self._batch_sampler is not None or self._order.single:
             return self._batch_sampler
         if self._objects is not None and self._objects.theirs is not None:
@@ -341,19 +343,20 @@ class DataLoader(Generic[_Data, _Names, _Made]):
         return torch.utils.data.BatchSampler(self.sampler, self.batch_size, self.drop_last)
 
     def metrics(self) -> Metrics:
-        """What ``loader`` measures; where Python code makes the batches, it counts none of them."""
+        """The measurements of ``loader``. If Python code makes the batches, they are not counted."""
         return self._loader_with_a_place().metrics()
 
     def state_dict(self) -> dict[str, Any]:
-        """Where it is; what was loaded ahead does not count. With the seed, where it was drawn from PyTorch's generator."""
+        """The current position; batches loaded ahead do not count. Contains the seed if it was drawn from PyTorch's
+        generator."""
         state: dict[str, Any] = {**self._loader_with_a_place().state_dict()}
         if self._drawn is not None:
             state["seed"] = self._drawn
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes there: the next ``for`` goes on in mid-epoch. A seed that was drawn gives way to the state's: ``loader`` is
-        another one then, and loops over the one before are over."""
+        """Seeks to a position: the next ``for`` continues in the middle of the epoch. If the seed was drawn, the one of
+        the state replaces it: ``loader`` is then another object, and earlier loops have ended."""
         seed, before = state_dict.get("seed"), self._loader_with_a_place()
         if self._drawn is None or seed is None or seed == self._drawn:
             before.load_state_dict(state_dict)
@@ -376,7 +379,7 @@ class DataLoader(Generic[_Data, _Names, _Made]):
     def _loader_with_a_place(self) -> Loader:
         if isinstance(self._objects, _torch_objects.Stream):
             raise TypeError(
-                "an IterableDataset of PyTorch's has no place to go back to: use a dataset with __getitem__"
+                "an IterableDataset of PyTorch has no position to resume from: use a dataset with __getitem__"
             )
         return self.loader
 
@@ -390,23 +393,24 @@ class DataLoader(Generic[_Data, _Names, _Made]):
             self.loader.close()
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a DataLoader cannot be pickled or copied: make it again, and hand over its state_dict()")
+        raise TypeError("a DataLoader cannot be pickled or copied: create it again, and pass its state_dict()")
 
 
 class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
-    """A job's batches for what takes nothing but PyTorch's own DataLoader, as trainers do::
+    """A job's batches for code that accepts only PyTorch's own DataLoader, such as trainers::
 
         batches = dataline.torch.IterableDataset("mnist:data", batch_size=64, shuffle=True, seed=7)
         for images, labels in torch.utils.data.DataLoader(batches, batch_size=None):
             ...
 
-    The arguments are those of ``dataline.torch.DataLoader``. It makes one of these in each process that loops over it, so it
-    may be sent to worker processes (``num_workers`` of PyTorch's loader), if ``dataset`` may: a URI, a source that can be
-    pickled. They are not needed for speed: the library has threads. Of ``n`` worker processes each delivers its own part of
-    the samples, as if there were ``n`` times as many ranks. A seed that is not given is drawn here, once for all of them.
+    The arguments are those of ``dataline.torch.DataLoader``. It creates one in each process that loops over it. It may be
+    sent to worker processes (``num_workers`` of PyTorch's loader) if ``dataset`` can be sent: a URI, or a source that can
+    be pickled. Worker processes are not needed for speed: the library has threads. Each of ``n`` worker processes
+    delivers its own part of the samples, as if there were ``n`` times as many ranks. A seed that is not set is drawn
+    here, once for all.
 
-    A ``for`` is one epoch, the next one goes on with the next. Worker processes that live for one epoch have to be told
-    which: ``set_epoch(epoch)`` before each, or ``persistent_workers=True``.
+    A ``for`` is one epoch; the next ``for`` continues with the next epoch. Worker processes that live for one epoch need to
+    know which: call ``set_epoch(epoch)`` before each, or use ``persistent_workers=True``.
     """
 
     def __init__(self, dataset: Any, **arguments: Any) -> None:
@@ -432,7 +436,7 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
         return self._made[1]
 
     def __len__(self) -> int:
-        """Batches in an epoch, without worker processes."""
+        """The number of batches per epoch, without worker processes."""
         return len(self._loader())
 
     def __iter__(self) -> Iterator[Any]:
@@ -442,7 +446,7 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
         return iter(loader)
 
     def set_epoch(self, epoch: int) -> None:
-        """The next ``for`` is this epoch, from 0."""
+        """Makes the next ``for`` this epoch, from 0."""
         self._epoch = epoch
 
     def __getstate__(self) -> dict[str, Any]:

@@ -20,16 +20,16 @@ __all__ = ["Writer", "Written"]
 
 
 class Written(NamedTuple):
-    """How far a writer is."""
+    """The progress of a writer."""
 
     samples: int
-    """Appended, with those that were there when the writer was made."""
+    """Samples appended, including those that existed when the writer was created."""
     resumed_samples: int
-    """That were there when the writer was made."""
+    """Samples that existed when the writer was created."""
     shards: int
     """Finished."""
     nbytes: int
-    """Of them."""
+    """Bytes of the finished shards."""
 
 
 def _is_texts(value: Any) -> bool:
@@ -47,7 +47,7 @@ def _packed(texts: Sequence[Any]) -> Ragged[Any]:
 
 
 def _described(name: str, value: Any) -> tuple[str, _core.Loan, None, Any]:
-    """As ``_core`` takes an array."""
+    """The form in which ``_core`` expects an array."""
     if _is_texts(value):
         value = _packed(value)
     if isinstance(value, Ragged):
@@ -58,26 +58,26 @@ def _described(name: str, value: Any) -> tuple[str, _core.Loan, None, Any]:
 def _field_like(name: str, value: Any, axes: str) -> Field:
     _, loan, _, offsets = _described(name, value)
     if offsets is None and not loan.shape:
-        raise ValueError(f"{name}: expected an array whose first dim is the samples, got a scalar")
+        raise ValueError(f"{name}: expected an array whose first dim is the sample count, got a scalar")
     shape = loan.shape[1:] if offsets is None else (-1, *loan.shape[1:])
     return Field(name, loan.dtype, shape, offsets is not None, axes)
 
 
 class Writer(_core.Writer):
-    """Writes rows as a set: a directory of shards and a manifest, which ``dataline.open`` reads by the same ``FORMAT:PATH``.
+    """Writes rows as a set: a directory of shards and a manifest. ``dataline.open`` opens it as ``FORMAT:PATH``.
 
-    ``uri`` is ``FORMAT:PATH[?shard_bytes=SIZE&codec=none|lz4|zstd]``; formats are ``arrow`` and ``parquet`` (any field but
-    bf16 and complex ones), ``tar`` (WebDataset), ``tfrecord``, ``npy`` and ``tokens`` (one field each). ``fields`` are those
-    of a dataset (``dataset.fields``), or a dict of arrays like those that will be appended, of any number of rows. ``job``
-    says what the set is made of.
+    ``uri`` is ``FORMAT:PATH[?shard_bytes=SIZE&codec=none|lz4|zstd]``. Formats are ``arrow`` and ``parquet`` (any field
+    except bf16 and complex ones), ``tar`` (WebDataset), ``tfrecord``, ``npy`` and ``tokens`` (one field each). ``fields``
+    are those of a dataset (``dataset.fields``), or a dict of arrays like those to append, with any number of rows.
+    ``job`` identifies the input of the set.
 
-    Until ``finish`` the set is PATH.partial. After a crash a writer with the same arguments goes on behind the last finished
-    shard: ``position`` is then what was said with its last rows, ``info().samples`` how many rows are there. As a context
-    manager it is finished at the end, and only closed on an exception. Any thread may append. Part of what may still change
-    in a minor release.
+    The set is ``PATH.partial`` until ``finish``, so ``PATH`` is always a complete set. After a crash, a new writer with
+    the same arguments resumes after the last finished shard. ``position`` is then the position passed with the last rows
+    of that shard, and ``info().samples`` the number of existing rows. As a context manager it is finished at the end, and
+    only closed on an exception. Any thread may append. It may still change in a minor release.
 
-    Raises CallError (the URI, with its column), UnsupportedError (a field that the format does not hold), WrongStateError
-    (PATH exists, or another process writes it), StateError (PATH.partial is another job's), and what files raise.
+    Raises CallError (the URI, with its column), UnsupportedError (a field that the format cannot store), WrongStateError
+    (PATH exists, or another process writes it), StateError (``PATH.partial`` belongs to another job), and file errors.
     """
 
     def __init__(
@@ -99,33 +99,33 @@ class Writer(_core.Writer):
         names = [field.name for field in fields]
         unknown = set(axes) - set(names)
         if unknown:
-            raise ValueError(f"axes: no field {sorted(unknown)}; there are {names}")
+            raise ValueError(f"axes: no field {sorted(unknown)}; the fields are {names}")
         fields = [field._replace(axes=axes.get(field.name, field.axes)) for field in fields]
         self._names = names
         self._create(os.fspath(uri), tuple(tuple(field) for field in fields), job)
 
     @property
     def position(self) -> str:
-        """Of the last shard that was there when the writer was made; empty: none."""
+        """The position of the last shard that existed when the writer was created; empty: none."""
         return self._info()[4]
 
     def append(self, rows: Union[Mapping[str, Any], _core.Batch], position: str = "") -> None:
-        """Appends rows: an array per field, the first dim the samples, as ``from_arrays`` takes them; Ragged; or a list of
-        bytes and texts. A batch of a loader is such a mapping. ``position``: what the program needs to go on after these.
+        """Appends rows: one array per field, the first dim the samples, as for ``from_arrays``; a Ragged; or a list of
+        bytes and texts. A batch of a loader is such a mapping. ``position``: what the program needs to resume after these
+        rows.
 
-        Raises DataError or CallError for rows that cannot be stored: none of them is then written, and the writer stays
-        usable.
+        Raises DataError or CallError for rows that cannot be stored: no row is written, and the writer stays usable.
         """
         if set(rows.keys()) != set(self._names):
             raise ValueError(f"expected the fields {self._names}, got {list(rows.keys())}")
         self._append(tuple(_described(name, rows[name]) for name in self._names), position)
 
     def finish(self) -> None:
-        """Ends the last shard and gives the set its name. Raises DataError when no row was appended."""
+        """Closes the last shard and renames the set to ``PATH``. Raises DataError if no row was appended."""
         self._finish()
 
     def info(self) -> Written:
-        """How far it is; any thread."""
+        """The progress so far; any thread."""
         return Written(*self._info()[:4])
 
     def __enter__(self) -> Writer:

@@ -1,5 +1,5 @@
-//! [`dataline`] for [burn](https://docs.rs/burn): [`BurnLoader`] is a `burn::data::dataloader::DataLoader`, and a field of
-//! a batch becomes a tensor by [`BatchExt`], on the CPU without a copy.
+//! [`dataline`] for [burn](https://docs.rs/burn): [`BurnLoader`] is a `burn::data::dataloader::DataLoader`.
+//! [`BatchExt`] turns a field of a batch into a tensor, on the CPU without a copy.
 //!
 //! ```
 //! use burn_core::data::dataloader::DataLoader;
@@ -20,7 +20,7 @@
 //! let loader = BurnLoader::new(dataset, options, |batch, device| {
 //!     Ok(Digits { images: batch.burn("image", device)?, targets: batch.burn_int("label", device)? })
 //! })?;
-//! let loader: Arc<dyn DataLoader<Digits>> = Arc::new(loader); // as a Learner takes it
+//! let loader: Arc<dyn DataLoader<Digits>> = Arc::new(loader); // the type that a Learner expects
 //! for digits in loader.iter() {
 //!     let digits = digits.unwrap();
 //!     assert_eq!(digits.images.dims()[0], digits.targets.dims()[0]);

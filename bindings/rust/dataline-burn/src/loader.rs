@@ -8,36 +8,37 @@ use dataline::{Batch, Dataset, Loader, Options, Result};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Makes what a training step takes from a batch, on a device.
+/// Turns a batch into the item of a training step, on a device.
 pub(crate) type Collate<O> = dyn Fn(&Batch, &Device) -> Result<O> + Send + Sync;
 
-/// What a loader and its slices share.
+/// State that a loader and its slices share.
 struct Job<O> {
     /// Options are not `Sync`; they are only read.
     options: Mutex<Options>,
     collate: Box<Collate<O>>,
 }
 
-/// Between two passes.
+/// State between two passes.
 struct Idle {
-    /// Its threads live on, and load the next epoch while nobody iterates.
+    /// Its threads keep running, and load the next epoch between passes.
     loader: Option<Loader<'static>>,
-    /// Of the next pass.
+    /// The epoch of the next pass.
     epoch: u64,
 }
 
-/// A [`DataLoader`] over a Dataline dataset. Pass k (the k-th [`DataLoader::iter`]) is epoch k of the options'
-/// `start_epoch`, so every pass has an order of its own with `shuffle=full`, and the same on each run. Threads, slots and
-/// what was loaded ahead live from pass to pass; passes at the same time have loaders of their own.
+/// A [`DataLoader`] over a Dataline dataset. The k-th pass ([`DataLoader::iter`]) is the k-th epoch from the
+/// option `start_epoch`. With `shuffle=full` every pass therefore has its own order, which is the same on
+/// each run. Threads, slots and batches loaded ahead are kept from pass to pass. Concurrent passes have their
+/// own loaders.
 ///
-/// `sample_indices` and `weights` name samples of the whole dataset: with them, [`DataLoader::slice`] is an error or another
-/// part than meant; take the part with [`Dataset::subset`].
+/// `sample_indices` and `weights` refer to samples of the complete dataset. With these options,
+/// [`DataLoader::slice`] fails or selects the wrong part; use [`Dataset::subset`] instead.
 ///
-/// `num_workers`, `batch_size`, `shuffle`, `seed` and all else are [`Options`]; leave `epochs` at its default, for burn
-/// counts them.
+/// `num_workers`, `batch_size`, `shuffle`, `seed` and all other settings are [`Options`]. Leave `epochs` at
+/// its default, because burn counts the epochs.
 pub struct BurnLoader<O> {
     job: Arc<Job<O>>,
-    /// Why a slice could not be made: reported by its first item.
+    /// Why a slice could not be created; its first item reports this.
     dataset: Result<Arc<Dataset<'static>>>,
     device: Device,
     items: usize,
@@ -45,7 +46,7 @@ pub struct BurnLoader<O> {
 }
 
 impl<O: Send + 'static> BurnLoader<O> {
-    /// A loader for the default device. `collate` is called by the thread that iterates.
+    /// A loader for the default device. The iterating thread calls `collate`.
     ///
     /// # Errors
     /// Like [`Loader::new`], which is called here once, so that wrong options are reported before training.
@@ -65,7 +66,8 @@ impl<O: Send + 'static> BurnLoader<O> {
         })
     }
 
-    /// The same data for another device or another part of it; it continues with the same epoch and has its own threads.
+    /// The same data for another device, or another part of it. Continues with the same epoch, with its own
+    /// threads.
     fn derive(&self, dataset: Result<Arc<Dataset<'static>>>, device: Device) -> BurnLoader<O> {
         let idle = Idle { loader: None, epoch: locked(&self.idle).epoch };
         let mut derived =
@@ -76,7 +78,7 @@ impl<O: Send + 'static> BurnLoader<O> {
         derived
     }
 
-    /// Makes the loader of a derived one, and counts its items. A part without samples has none.
+    /// Creates the loader of a derived one, and counts its items. A part without samples has none.
     fn prepare(&mut self) -> Result<()> {
         let dataset = self.dataset.clone()?;
         if dataset.is_empty() {
@@ -89,7 +91,7 @@ impl<O: Send + 'static> BurnLoader<O> {
         Ok(())
     }
 
-    /// A pass over the next epoch, by the idle loader when there is one.
+    /// A pass over the next epoch, with the idle loader if there is one.
     fn pass(&self) -> Result<Option<Pass<'_, O>>> {
         let dataset = self.dataset.as_ref().map_err(Clone::clone)?;
         if dataset.is_empty() {
@@ -127,8 +129,9 @@ impl<O: Send + 'static> BurnLoader<O> {
 }
 
 impl<O: Send + 'static> DataLoader<O> for BurnLoader<O> {
-    /// The next epoch. An item is an error when a batch could not be delivered; after a bad sample (`on_error=raise`) the
-    /// next item is the step's good samples, after any other error there is none.
+    /// The next epoch. An item is an error if a batch could not be delivered. After a bad sample
+    /// (`on_error=raise`), the next item contains the good samples of the step. After any other error, the
+    /// iterator ends.
     fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<O> + 'a> {
         match self.pass() {
             Ok(Some(pass)) => Box::new(pass),
@@ -137,7 +140,7 @@ impl<O: Send + 'static> DataLoader<O> for BurnLoader<O> {
         }
     }
 
-    /// Rows that a pass delivers to this rank, pads included.
+    /// The number of rows that a pass delivers to this rank, including pads.
     fn num_items(&self) -> usize {
         self.items
     }
@@ -146,8 +149,8 @@ impl<O: Send + 'static> DataLoader<O> for BurnLoader<O> {
         Arc::new(self.derive(self.dataset.clone(), device.clone()))
     }
 
-    /// Samples `start .. end` of the dataset, shuffled among themselves where the options say so. What cannot be (an end
-    /// past the last sample) is an error of the first item.
+    /// Samples `start .. end` of the dataset, shuffled among themselves if the options request it. If the
+    /// range is invalid (an end past the last sample), the first item is the error.
     fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<O>> {
         let part = |dataset: &Arc<Dataset<'static>>| {
             let indices: Vec<i64> = (start..end).filter_map(|index| i64::try_from(index).ok()).collect();
@@ -172,8 +175,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Rows that a pass delivers: this rank's share of each step, by the rule of `batch_size` in the library's table of
-/// options, as long as no sample is bad.
+/// The number of rows that a pass delivers: this rank's share of each step, by the rule of `batch_size` in
+/// the library's table of options, if no sample is bad.
 fn items_of(dataset: &Dataset<'_>, loader: &Loader<'_>, options: &Options) -> Result<usize> {
     let number = |key: &str| options.get(key).map(|text| text.parse::<usize>().ok());
     let slots = match number("samples_per_epoch")? {

@@ -11,7 +11,7 @@ fn progress(processed: usize, total: usize) -> Progress {
     Progress::new(processed, total, Some("items".to_owned()))
 }
 
-/// Holds a loader until its end, then gives it back for the next pass.
+/// Holds a loader until the pass ends, then returns it for the next pass.
 pub(crate) struct Pass<'a, O: Send + 'static> {
     loader: Option<Loader<'static>>,
     of: &'a BurnLoader<O>,
@@ -60,7 +60,8 @@ impl<O: Send + 'static> Drop for Pass<'_, O> {
     }
 }
 
-/// A pass that has no batch: over no sample, or one that could not begin, whose only item says why.
+/// A pass without a batch: the dataset has no samples, or the pass could not start and its only item is the
+/// error.
 pub(crate) struct Nothing<O> {
     error: Option<Error>,
     of: PhantomData<fn() -> O>,

@@ -8,26 +8,28 @@ use dataline::{Batch, Code, Error, Result};
 
 /// Tensors of a batch.
 ///
-/// **What is copied.** A tensor on the CPU backend (`flex`) sees the field in the batch's own memory, and holds the batch
-/// until it is dropped, or first written to, which copies it. Tensors on a device are copied there once. Fields whose rows
-/// are not contiguous (`views=true`) are joined first.
+/// **What is copied.** A tensor on the CPU backend (`flex`) uses the batch's own memory. It holds the batch
+/// until it is dropped, or until the first write, which copies the data. Tensors on a device are copied there
+/// once. Fields whose rows are not contiguous (`views=true`) are joined first.
 ///
-/// What a training step holds counts as batches held: beyond `max_leases` of them the loader delivers copies.
+/// Tensors that a training step keeps count as held batches. Beyond `max_leases` batches the loader delivers
+/// copies.
 pub trait BatchExt {
-    /// A field's data: shape and dtype are the field's, `bool` becomes `u8`. Ragged: the items of all rows.
+    /// The data of a field: its shape and dtype, with `bool` as `u8`. Ragged: the items of all rows.
     ///
     /// # Errors
-    /// Those of [`Batch::tensor`]; [`Code::Unsupported`] for complex items, which burn does not have.
+    /// Those of [`Batch::tensor`]; [`Code::Unsupported`] for complex items, which burn does not support.
     fn tensor_data(&self, name: &str) -> Result<TensorData>;
 
-    /// A field as a float tensor of rank `D`: of the field's own dtype, or of the device's default when that is no float.
+    /// A field as a float tensor of rank `D`, of the field's dtype, or of the device's default dtype if the
+    /// field is not float.
     ///
     /// # Errors
     /// As for [`BatchExt::tensor_data`]; [`Code::Mismatch`] for another rank.
     fn burn<const D: usize>(&self, name: &str, device: &Device) -> Result<Tensor<D>>;
 
-    /// A field as an integer tensor of rank `D`: of the field's own dtype, or of the device's default when that is no
-    /// integer.
+    /// A field as an integer tensor of rank `D`, of the field's dtype, or of the device's default dtype if
+    /// the field is not integer.
     ///
     /// # Errors
     /// As for [`BatchExt::burn`].
@@ -91,7 +93,7 @@ fn creation<const D: usize>(
     own: bool,
 ) -> Result<TensorCreationOptions> {
     if data.rank() != D {
-        return Err(refuse(Code::Mismatch, name, &format!("rank is {}, asked for {D}", data.rank())));
+        return Err(refuse(Code::Mismatch, name, &format!("rank is {}, expected {D}", data.rank())));
     }
     let options = TensorCreationOptions::new(device.clone());
     Ok(if own { options.with_dtype(data.dtype()) } else { options })

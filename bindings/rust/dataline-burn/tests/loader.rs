@@ -221,7 +221,7 @@ fn dtypes_are_kept_or_become_the_default_of_the_kind() {
     let floats: Tensor<1> = batch.burn("u8", &device).unwrap();
     assert_eq!(floats.into_data().try_to_vec::<f32>().unwrap(), [1.0, 200.0]);
     assert_eq!(batch.tensor_data("c64").unwrap_err().code(), Code::Unsupported);
-    assert_eq!(batch.burn::<2>("f64", &device).unwrap_err().message(), "field 'f64': rank is 1, asked for 2");
+    assert_eq!(batch.burn::<2>("f64", &device).unwrap_err().message(), "field 'f64': rank is 1, expected 2");
     assert_eq!(batch.burn::<1>("nosuch", &device).unwrap_err().code(), Code::NoSuchField);
 }
 

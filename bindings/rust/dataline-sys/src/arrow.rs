@@ -1,5 +1,5 @@
-//! The structs of Arrow's C data interface, which `dataline.h` only names. Their layout is that of every other definition of
-//! them: a pointer to one may be cast to another crate's.
+//! The structs of Arrow's C data interface, which `dataline.h` only declares. Their layout equals that of
+//! every other definition: a pointer to one may be cast to the type of another crate.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use std::os::raw::{c_char, c_int, c_void};
@@ -20,7 +20,7 @@ pub struct ArrowSchema {
     pub private_data: *mut c_void,
 }
 
-/// Its values.
+/// The values of an array.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ArrowArray {
@@ -37,7 +37,7 @@ pub struct ArrowArray {
     pub private_data: *mut c_void,
 }
 
-/// Arrays of one type, one after another: the C stream interface.
+/// A stream of arrays of one type: the C stream interface.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ArrowArrayStream {

@@ -1,4 +1,4 @@
-//! What `tests/layout.rs` compares with the header.
+//! Descriptions that `tests/layout.rs` compares with the header.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 
@@ -29,7 +29,7 @@ pub struct Function {
     pub name: &'static str,
     pub arguments: &'static [&'static str],
     pub result: &'static str,
-    /// Taken, so that the linker has to find it.
+    /// Taken so that the linker must find it.
     pub address: fn() -> usize,
 }
 

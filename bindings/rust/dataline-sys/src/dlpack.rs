@@ -1,4 +1,5 @@
-//! DLPack's own structs (1.1), which `dataline.h` only names: what a consumer reads, and the deleter it calls.
+//! DLPack's own structs (1.1), which `dataline.h` only declares: the data for a consumer, and the deleter
+//! that it calls.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use std::os::raw::c_void;
@@ -33,9 +34,9 @@ pub struct DLTensor {
     pub dtype: DLDataType,
     /// `[ndim]`
     pub shape: *mut i64,
-    /// `[ndim]`, in items; never NULL in what Dataline makes
+    /// `[ndim]`, in items; never NULL in Dataline's tensors
     pub strides: *mut i64,
-    /// Of the first item from data
+    /// From data to the first item
     pub byte_offset: u64,
 }
 
@@ -49,11 +50,11 @@ pub struct DLManagedTensor {
     pub deleter: Option<unsafe extern "C" fn(tensor: *mut DLManagedTensor)>,
 }
 
-/// Of a [`DLManagedTensorVersioned`].
+/// The version of a [`DLManagedTensorVersioned`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLPackVersion {
-    /// Another one than the consumer's: it may only call the deleter
+    /// If it differs from the supported version, the consumer may only call the deleter
     pub major: u32,
     pub minor: u32,
 }

@@ -1,4 +1,4 @@
-//! Raw declarations of Dataline's C interface, one to one as in `dataline.h`, which says what each does.
+//! Raw declarations of Dataline's C interface, one to one as in `dataline.h`, which documents them.
 //!
 //! Constants, structs and functions are generated from the header's description, `capi/api.json` (`capi/api/update.sh`).
 //! `tests/layout.rs` compiles C against the header and compares every constant, struct, member and signature. The safe

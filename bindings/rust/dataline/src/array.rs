@@ -9,9 +9,9 @@ use std::mem::{size_of, size_of_val};
 use std::os::raw::c_void;
 use std::ptr;
 
-/// A field in memory, borrowed: for [`Dataset::from_arrays`](crate::Dataset::from_arrays), which copies it,
-/// [`Dataset::lend_arrays`](crate::Dataset::lend_arrays) and [`with_borrowed`](crate::with_borrowed), which do not, and
-/// [`Writer::append`](crate::Writer::append), which writes it.
+/// A field in memory, borrowed. [`Dataset::from_arrays`](crate::Dataset::from_arrays) copies it;
+/// [`Dataset::lend_arrays`](crate::Dataset::lend_arrays) and [`with_borrowed`](crate::with_borrowed) do not.
+/// [`Writer::append`](crate::Writer::append) writes it.
 ///
 /// ```
 /// use dataline::Array;
@@ -48,14 +48,14 @@ unsafe impl Send for Array<'_> {}
 unsafe impl Sync for Array<'_> {}
 
 impl<'a> Array<'a> {
-    /// Samples of one shape: `shape[0]` is their number; C order.
+    /// Samples of one shape, in C order. `shape[0]` is the sample count.
     ///
     /// # Errors
-    /// [`Code::InvalidArgument`] when the shape's product is not the length of `data`.
+    /// [`Code::InvalidArgument`] if the shape's product is not the length of `data`.
     pub fn dense<T: Element>(name: &str, shape: &[usize], data: &'a [T]) -> Result<Array<'a>> {
         let refuse = |text: String| Error::new(Code::InvalidArgument, format!("field '{name}': {text}"));
         if shape.is_empty() {
-            return Err(refuse("expected a shape whose first dim is the samples, got []".to_owned()));
+            return Err(refuse("expected a shape whose first dim is the sample count, got []".to_owned()));
         }
         let expected = shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
         if expected != Some(data.len()) {
@@ -68,8 +68,8 @@ impl<'a> Array<'a> {
         Array::new(name, Kind::Dense, shape, data, None)
     }
 
-    /// Samples of one shape whose first items are `row_stride` items apart: columns of a wider table, every second row.
-    /// Each sample's own items are contiguous.
+    /// Samples of one shape whose first items are `row_stride` items apart, such as columns of a wider table,
+    /// or every second row. The items of each sample are contiguous.
     ///
     /// ```
     /// use dataline::{Array, Dataset, Loader, Options};
@@ -85,7 +85,7 @@ impl<'a> Array<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Code::InvalidArgument`] when samples overlap or `data` ends before the last of them.
+    /// [`Code::InvalidArgument`] if samples overlap, or `data` ends before the last sample.
     pub fn strided<T: Element>(
         name: &str,
         shape: &[usize],
@@ -93,9 +93,9 @@ impl<'a> Array<'a> {
         row_stride: usize,
     ) -> Result<Array<'a>> {
         let refuse = |text: String| Error::new(Code::InvalidArgument, format!("field '{name}': {text}"));
-        let (&rows, item_shape) = shape
-            .split_first()
-            .ok_or_else(|| refuse("expected a shape whose first dim is the samples, got []".to_owned()))?;
+        let (&rows, item_shape) = shape.split_first().ok_or_else(|| {
+            refuse("expected a shape whose first dim is the sample count, got []".to_owned())
+        })?;
         let item = item_shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
         let item = item.filter(|&item| item <= row_stride);
         let item =
@@ -118,11 +118,12 @@ impl<'a> Array<'a> {
         Ok(array)
     }
 
-    /// Samples of different length, one after another: sample i is items `offsets[i] .. offsets[i + 1]`, each of
-    /// `item_shape` (`&[]`: scalars).
+    /// Samples of different length, stored contiguously. Sample i is items `offsets[i] .. offsets[i + 1]`,
+    /// each of `item_shape` (`&[]`: scalars).
     ///
     /// # Errors
-    /// [`Code::InvalidArgument`] when `data` is not whole items, or `offsets` do not go from 0 up to their number.
+    /// [`Code::InvalidArgument`] if `data` ends with a partial item, or if `offsets` do not ascend from 0 to
+    /// the item count.
     pub fn ragged<T: Element>(
         name: &str,
         data: &'a [T],
@@ -140,7 +141,7 @@ impl<'a> Array<'a> {
             || offsets.last() != Some(&end)
             || offsets.windows(2).any(|two| two[0] > two[1])
         {
-            return Err(refuse(format!("expected offsets that go from 0 up to {items}")));
+            return Err(refuse(format!("expected offsets that ascend from 0 to {items}")));
         }
         let shape: Vec<usize> = std::iter::once(items).chain(item_shape.iter().copied()).collect();
         Array::new(name, Kind::Ragged, &shape, data, Some(offsets))
@@ -167,7 +168,7 @@ impl<'a> Array<'a> {
         })
     }
 
-    /// Says what the dims of one sample are: one letter each, `"HWC"`.
+    /// Names the dims of one sample, one letter each: `"HWC"`.
     ///
     /// # Errors
     /// [`Code::InvalidArgument`] for text with a NUL byte.
@@ -176,13 +177,13 @@ impl<'a> Array<'a> {
         Ok(self)
     }
 
-    /// Bytes of all samples.
+    /// The bytes of all samples.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// As the library takes it; points into `self`.
+    /// The library's form of the array; points into `self`.
     pub(crate) fn raw(&self) -> Result<sys::dl_array> {
         Ok(sys::dl_array {
             struct_size: ffi::size::<sys::dl_array>(),

@@ -1,4 +1,5 @@
-//! Batches for Arrow and datasets of its tables, by its C data interface, which every Arrow library has.
+//! Batches for Arrow, and datasets of Arrow tables, through its C data interface, which every Arrow library
+//! supports.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::{ffi, Batch, Dataset, Options, Result};
@@ -7,12 +8,13 @@ use std::{fmt, mem::MaybeUninit};
 
 pub use sys::{ArrowArray, ArrowArrayStream, ArrowSchema};
 
-/// A batch as a struct array with a child for each field, and its type: [`Batch::arrow`]. It holds the batch, and counts
-/// towards `max_leases`, until it is dropped, or until the library that took the array is done with it.
+/// A batch as a struct array with a child for each field, and its type; returned by [`Batch::arrow`]. It
+/// holds the batch, and counts towards `max_leases`, until it is dropped. If another library has taken the
+/// array, the batch is held until that library releases it.
 ///
-/// A consumer moves the structs out: it copies their bytes and sets `release` to `None`, after which nothing is left to drop
-/// here. The crate `arrow` does so by `FFI_ArrowArray::from_raw` and `FFI_ArrowSchema::from_raw`, whose pointers are those of
-/// [`array`](Self::array) and [`schema`](Self::schema), cast.
+/// A consumer moves the structs out: it copies their bytes and sets `release` to `None`. Dropping this value
+/// then has no effect. In the crate `arrow`, `FFI_ArrowArray::from_raw` and `FFI_ArrowSchema::from_raw` do
+/// this; cast the pointers from [`array`](Self::array) and [`schema`](Self::schema).
 ///
 /// ```
 /// use dataline::{Array, Dataset, Loader, Options};
@@ -38,12 +40,12 @@ pub struct ArrowBatch {
 unsafe impl Send for ArrowBatch {}
 
 impl ArrowBatch {
-    /// The struct array, to be read, or to be moved out.
+    /// The struct array, to read or to move out.
     pub fn array(&mut self) -> *mut ArrowArray {
         &mut *self.array
     }
 
-    /// Its type, to be read, or to be moved out.
+    /// Its type, to read or to move out.
     pub fn schema(&mut self) -> *mut ArrowSchema {
         &mut *self.schema
     }
@@ -51,7 +53,7 @@ impl ArrowBatch {
 
 impl Drop for ArrowBatch {
     fn drop(&mut self) {
-        // SAFETY: what was not moved out is released here, once.
+        // SAFETY: structs that were not moved out are released here, once.
         unsafe {
             if let Some(release) = self.array.release {
                 release(&mut *self.array);
@@ -73,12 +75,13 @@ impl fmt::Debug for ArrowBatch {
 }
 
 impl Batch {
-    /// The rows that are not pads, for Arrow. Dense fields are their type, inside lists of fixed size for each dim after the
-    /// first; ragged ones `large_list`, ragged bytes `large_binary`. Nothing is copied but `bool`, which Arrow stores as bits,
-    /// and fields whose rows do not lie one after another.
+    /// The rows that are not pads, for Arrow. A dense field keeps its type, inside a fixed-size list for each
+    /// dim after the first. Ragged fields become `large_list`, ragged bytes `large_binary`. Only `bool`,
+    /// which Arrow stores as bits, and fields whose rows are not contiguous are copied.
     ///
     /// # Errors
-    /// [`Code::Unsupported`](crate::Code::Unsupported): `bf16` and complex numbers, and batches in a device's memory.
+    /// [`Code::Unsupported`](crate::Code::Unsupported): `bf16` and complex numbers, and batches in a device's
+    /// memory.
     pub fn arrow(&self) -> Result<ArrowBatch> {
         let mut array = MaybeUninit::uninit();
         let mut schema = MaybeUninit::uninit();
@@ -93,19 +96,20 @@ impl Batch {
 }
 
 impl Dataset<'static> {
-    /// A dataset of a table in memory: of all arrays of a stream. Values are delivered from where they lie. `keys` are those of
-    /// an `arrow:` URI: `"fields=image/bytes,label&nulls=fill(0)"`, or `""`. The stream is taken, on an error too: its
-    /// `release` is `None` afterwards. Of the crate `arrow` a pointer to an `FFI_ArrowArrayStream` will do, cast.
+    /// A dataset over a table in memory: all arrays of a stream. Values are delivered from Arrow's memory.
+    /// `keys` are the keys of an `arrow:` URI: `"fields=image/bytes,label&nulls=fill(0)"`, or `""`. The call
+    /// takes ownership of the stream, also on an error: its `release` is `None` afterwards. With the crate
+    /// `arrow`, cast a pointer to an `FFI_ArrowArrayStream`.
     ///
     /// # Safety
-    /// `stream` points to a stream that keeps the rules of Arrow's C stream interface, whose arrays may be released by any
-    /// thread and do not change.
+    /// `stream` points to a stream that follows the rules of Arrow's C stream interface. Any thread may
+    /// release its arrays, and they do not change.
     ///
     /// # Errors
-    /// [`Code::Unsupported`](crate::Code::Unsupported) names a type that is not read;
-    /// [`Code::Corrupt`](crate::Code::Corrupt) for arrays that contradict themselves,
+    /// [`Code::Unsupported`](crate::Code::Unsupported) names a type that is not supported.
+    /// [`Code::Corrupt`](crate::Code::Corrupt) for inconsistent arrays,
     /// [`Code::NoSuchField`](crate::Code::NoSuchField), [`Code::BadUri`](crate::Code::BadUri) in `keys`,
-    /// [`Code::Reader`](crate::Code::Reader) with what the stream says.
+    /// [`Code::Reader`](crate::Code::Reader) with the stream's message.
     pub unsafe fn from_arrow(
         stream: *mut ArrowArrayStream,
         keys: &str,
@@ -119,7 +123,8 @@ impl Dataset<'static> {
         })
     }
 
-    /// As [`Dataset::from_arrow`], of one array, such as [`Batch::arrow`] gives: a struct of the columns, or the only column.
+    /// Like [`Dataset::from_arrow`], for one array, such as the result of [`Batch::arrow`]: a struct of the
+    /// columns, or the only column.
     ///
     /// ```
     /// use dataline::{Array, Dataset, Loader, Options};

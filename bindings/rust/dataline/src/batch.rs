@@ -8,10 +8,10 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::os::raw::c_void;
 
-/// A lease on one batch. It may be held past the next one, past the loader and past the dataset, and read by several
-/// threads; its slot goes back when the last clone is dropped. Cloning copies no data.
+/// A lease on one batch. It may outlive the next batch, the loader and the dataset, and several threads may
+/// read it. Dropping the last clone frees its slot. Cloning copies no data.
 ///
-/// What is seen of a batch cannot be used after it:
+/// Views of a batch cannot be used after it is dropped:
 ///
 /// ```compile_fail,E0505
 /// fn first(batch: dataline::Batch) -> dataline::Result<f32> {
@@ -31,15 +31,15 @@ unsafe impl Send for Batch {}
 // SAFETY: as above.
 unsafe impl Sync for Batch {}
 
-/// Place and size of a batch.
+/// Position and size of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BatchInfo {
     /// From 0.
     pub epoch: u64,
-    /// From 0 in its epoch.
+    /// From 0 within its epoch.
     pub step: u64,
-    /// Rows, pads included.
+    /// Rows, including pads.
     pub samples: usize,
     /// Rows that are not pads.
     pub valid: usize,
@@ -47,7 +47,7 @@ pub struct BatchInfo {
 
 impl Batch {
     /// # Safety
-    /// `handle` is a batch that the caller owns.
+    /// The caller owns the batch `handle`.
     #[inline]
     pub(crate) unsafe fn own(handle: *mut sys::dl_batch) -> Batch {
         let mut count = 0;
@@ -66,11 +66,11 @@ impl Batch {
         unsafe { ffi::Views::new(self.views, self.count) }
     }
 
-    /// All items of a field, as they lie in the batch: `&[f32]` and the like. Its shape: [`Batch::tensor`].
+    /// All items of a field as a slice, such as `&[f32]`. For its shape, see [`Batch::tensor`].
     ///
     /// # Errors
-    /// [`Code::NoSuchField`]; [`Code::Mismatch`] when the items are not `T`; [`Code::Unsupported`] when they do not lie
-    /// one after another.
+    /// [`Code::NoSuchField`]; [`Code::Mismatch`] if the items are not `T`; [`Code::Unsupported`] if they are
+    /// not contiguous.
     pub fn view<T: Element>(&self, name: &str) -> Result<&[T]> {
         self.tensor(name)?.as_slice()
     }
@@ -78,7 +78,7 @@ impl Batch {
     /// A field: its type, shape, strides, rows, bytes.
     ///
     /// # Errors
-    /// [`Code::NoSuchField`], with the names there are.
+    /// [`Code::NoSuchField`] lists the existing fields.
     pub fn tensor(&self, name: &str) -> Result<Tensor<'_>> {
         match self.views().iter().find(|view| is_named(view, name)) {
             Some(view) => Ok(self.tensor_of(view)),
@@ -86,7 +86,7 @@ impl Batch {
         }
     }
 
-    /// The number of a field among all.
+    /// The index of a field.
     pub(crate) fn index_of(&self, name: &str) -> Result<i32> {
         let index = self.views().iter().position(|view| is_named(view, name));
         index.and_then(|index| i32::try_from(index).ok()).ok_or_else(|| self.no_field(name))
@@ -99,7 +99,7 @@ impl Batch {
     }
 
     fn tensor_of<'b>(&'b self, view: &'b sys::dl_view) -> Tensor<'b> {
-        // A ragged field does not tell its rows.
+        // A ragged field does not state its row count.
         let samples = if view.kind == sys::DL_KIND_DENSE && view.rank > 0 {
             // SAFETY: `rank` dims.
             usize::try_from(unsafe { *view.shape }).unwrap_or(0)
@@ -112,30 +112,31 @@ impl Batch {
     #[cold]
     fn no_field(&self, name: &str) -> Error {
         let names: Vec<&str> = self.tensors().map(|tensor| tensor.name()).collect();
-        Error::new(Code::NoSuchField, format!("no field '{name}'; there are {}", names.join(", ")))
+        Error::new(Code::NoSuchField, format!("no field '{name}'; the fields are {}", names.join(", ")))
     }
 
-    /// Makes a stream of the accelerator wait until the batch is there; the host does not wait. Once in each stream that
-    /// reads the batch, before its first use there: batches of a device are delivered while their copies are in flight.
-    /// When the last clone is dropped, its memory is written again only after the work then in those streams. On the CPU
-    /// there is nothing to wait for.
+    /// Makes a stream of the accelerator wait until the batch is complete; the host does not wait. Batches of
+    /// a device are delivered while their copies are in flight. Call it once for each stream that reads the
+    /// batch, before the first use there. When the last clone is dropped, the memory is not reused before the
+    /// work then queued in those streams is done. Does nothing on the CPU.
     ///
     /// # Errors
-    /// [`Code::DeviceLost`] when the accelerator says so; [`Code::Forked`].
+    /// [`Code::DeviceLost`] if the accelerator reports it; [`Code::Forked`].
     ///
     /// # Safety
-    /// `stream` is a stream (`CUstream`, `cudaStream_t`) of the batch's device that lives until the batch's last clone is
-    /// dropped, or NULL: the default stream.
+    /// `stream` is a stream (`CUstream`, `cudaStream_t`) of the batch's device that lives until the last
+    /// clone of the batch is dropped, or NULL: the default stream.
     pub unsafe fn wait(&self, stream: *mut c_void) -> Result<()> {
         // SAFETY: a live handle; the caller's promise.
         ffi::hard(|error| unsafe { sys::dl_batch_wait(self.handle, stream, error) })
     }
 
-    /// Gives the batch up once the work that is now in a stream of the accelerator is done; nobody waits. On the CPU it is
-    /// the same as dropping it.
+    /// Releases the batch when the work now queued in a stream of the accelerator is done; the call does not
+    /// wait. On the CPU it is the same as dropping the batch.
     ///
     /// # Errors
-    /// [`Code::DeviceLost`] when the accelerator says so; [`Code::Forked`]. The batch is given up all the same.
+    /// [`Code::DeviceLost`] if the accelerator reports it; [`Code::Forked`]. The batch is released also on an
+    /// error.
     ///
     /// # Safety
     /// As for [`Batch::wait`].
@@ -145,7 +146,7 @@ impl Batch {
         ffi::hard(|error| unsafe { sys::dl_batch_release_on(batch.handle, stream, error) })
     }
 
-    /// Place and size.
+    /// Position and size.
     #[must_use]
     pub fn info(&self) -> BatchInfo {
         let info = self.raw_info();
@@ -157,19 +158,19 @@ impl Batch {
         }
     }
 
-    /// Rows, pads included.
+    /// Rows, including pads.
     #[must_use]
     pub fn len(&self) -> usize {
         self.info().samples
     }
 
-    /// Whether it has no row, as a rank's last batch may.
+    /// Whether it has no rows, which is possible for the last batch of a rank.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The index of each row's sample in its dataset; for replaced samples, of the replacement.
+    /// The sample index of each row. For a replaced sample, the index of its replacement.
     #[must_use]
     pub fn sample_indices(&self) -> &[i64] {
         let info = self.raw_info();
@@ -177,7 +178,7 @@ impl Batch {
         unsafe { ffi::slice(info.sample_indices, usize::try_from(info.samples).unwrap_or(0)) }
     }
 
-    /// Which dataset of a mix each row's sample is from; 0 otherwise.
+    /// The part of a mix that each row comes from; 0 without a mix.
     #[must_use]
     pub fn sample_sources(&self) -> &[i64] {
         let info = self.raw_info();
@@ -188,7 +189,7 @@ impl Batch {
     fn raw_info(&self) -> sys::dl_batch_info {
         let mut info =
             sys::dl_batch_info { struct_size: ffi::size::<sys::dl_batch_info>(), ..Default::default() };
-        // SAFETY: a live handle; `info` says its size. Nothing else can go wrong, so the error is not asked for.
+        // SAFETY: a live handle; `info` states its size. Nothing else can fail, so the error is not requested.
         let status = unsafe { sys::dl_batch_get_info(self.handle, &mut info, std::ptr::null_mut()) };
         debug_assert_eq!(status, sys::DL_OK);
         info
@@ -201,7 +202,7 @@ fn is_named(view: &sys::dl_view, name: &str) -> bool {
 }
 
 impl Clone for Batch {
-    /// Another hold on the same lease.
+    /// Another reference to the same lease.
     fn clone(&self) -> Batch {
         // SAFETY: a live handle.
         unsafe { sys::dl_batch_retain(self.handle) };

@@ -1,4 +1,4 @@
-//! What the library calls, made safe: a panic ends here, and an error becomes a status with a text.
+//! Safe callbacks from the library: a panic ends here, and an error becomes a status with a message.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::panic_text;
@@ -13,12 +13,13 @@ use std::os::raw::c_char;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Why an extension could not do what it was asked for. An [`Error`](crate::Error), such as one of [`File`](crate::File) or
-/// of [`Error::new`](crate::Error::new), keeps its code; an [`io::Error`] is `NotFound`, `Permission` or `Io`; others are
-/// `BadTransform` of [`Operator::prepare`](crate::Operator::prepare) and `Reader` elsewhere.
+/// The error of an extension. An [`Error`](crate::Error), for example from [`File`](crate::File) or
+/// [`Error::new`](crate::Error::new), keeps its code. An [`io::Error`] becomes `NotFound`, `Permission` or
+/// `Io`. Other errors become `BadTransform` in [`Operator::prepare`](crate::Operator::prepare) and `Reader`
+/// elsewhere.
 pub type ExtensionError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What the library is told of an error.
+/// The error in the form that the library receives.
 struct Told {
     code: Code,
     text: String,
@@ -47,10 +48,11 @@ impl Told {
     }
 }
 
-/// The status of a callback, and what `error` says with it. `otherwise`: the code of errors that have none.
+/// Returns the status of a callback, and writes its message to `error`. `otherwise`: the code of errors that
+/// have none.
 ///
 /// # Safety
-/// `error` is the library's, for this call.
+/// `error` is the error that the library passed to this call.
 pub(crate) unsafe fn answer(
     error: *mut sys::dl_error,
     otherwise: Code,
@@ -72,7 +74,7 @@ pub(crate) unsafe fn answer(
     }
 }
 
-/// A text of the library that has to be UTF-8.
+/// A text of the library that must be UTF-8.
 ///
 /// # Safety
 /// NUL-terminated, and alive for `'a`.
@@ -87,12 +89,12 @@ pub(crate) unsafe fn utf8<'a>(what: &str, from: *const c_char) -> Result<&'a str
 /// The caller's options, borrowed for a call.
 ///
 /// # Safety
-/// They live as long as the result, which nobody changes.
+/// They outlive the result, and nobody changes them.
 pub(crate) unsafe fn borrowed(options: *const sys::dl_options) -> ManuallyDrop<Options> {
     ManuallyDrop::new(Options::borrowed(options as *mut sys::dl_options))
 }
 
-/// Whether the call is still wanted.
+/// Whether the result of a call is still wanted.
 #[derive(Clone, Copy)]
 pub struct CancelFlag<'a>(&'a AtomicI32);
 
@@ -108,7 +110,7 @@ impl<'a> CancelFlag<'a> {
         (self.0 as *const AtomicI32).cast()
     }
 
-    /// Nobody wants the result any more; return any error.
+    /// True if the result is no longer wanted; return any error.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0

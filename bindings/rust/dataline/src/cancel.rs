@@ -7,7 +7,7 @@ use std::fmt;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A loader's handle, for calls that may come after the loader's end. NULL from then on.
+/// A loader's handle, for calls that may come after the loader is dropped. NULL from then on.
 pub(crate) struct Shared(Mutex<*mut sys::dl_loader>);
 
 // SAFETY: cancel and interrupt may be called from any thread, and the pointer is used under the lock.
@@ -24,13 +24,13 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// After it no call through this handle reaches the loader.
+    /// After this, no call through this handle reaches the loader.
     pub(crate) fn close(&self) {
         *self.lock() = ptr::null_mut();
     }
 }
 
-/// Ends the waits of a [`Loader`](crate::Loader) from any thread. After the loader's end it does nothing.
+/// Ends the waits of a [`Loader`](crate::Loader) from any thread. Does nothing after the loader is dropped.
 ///
 /// ```
 /// # use dataline::{Array, Dataset, Error, Loader, Options};
@@ -51,18 +51,18 @@ pub struct CancelHandle {
 }
 
 impl CancelHandle {
-    /// Ends every wait now and later with [`Error::Cancelled`](crate::Error::Cancelled), until a seek or load. Never
-    /// blocks.
+    /// Ends every current and later wait with [`Error::Cancelled`](crate::Error::Cancelled), until a seek or
+    /// load. Never blocks.
     pub fn cancel(&self) {
         let loader = self.shared.lock();
         // SAFETY: live while the lock is held, or NULL, which is fine.
         unsafe { sys::dl_loader_cancel(*loader) };
     }
 
-    /// Ends every wait in progress with [`Error::Interrupted`](crate::Error::Interrupted). If there is none, it ends the next
-    /// call: [`Loader::next`](crate::Loader::next), [`Loader::work`](crate::Loader::work) or the next item of a loop. A seek
-    /// or load clears it. No batch is lost. Never blocks. To interrupt only one loop, call
-    /// [`Epoch::interrupt`](crate::Epoch::interrupt).
+    /// Ends every current wait with [`Error::Interrupted`](crate::Error::Interrupted). If no thread waits, it
+    /// ends the next call: [`Loader::next`](crate::Loader::next), [`Loader::work`](crate::Loader::work) or
+    /// the next item of a loop, unless a seek or load comes first. No batch is lost. Never blocks. To
+    /// interrupt only one loop, call [`Epoch::interrupt`](crate::Epoch::interrupt).
     pub fn interrupt(&self) {
         let loader = self.shared.lock();
         // SAFETY: live while the lock is held, or NULL, which is fine.
@@ -90,7 +90,7 @@ impl Drop for Token {
     }
 }
 
-/// Ends opening and every wait of the datasets and loaders made with it
+/// Ends the opening of datasets and every wait of the datasets and loaders created with it
 /// ([`Options::cancel_token`](crate::Options::cancel_token)), permanently.
 #[derive(Clone)]
 pub struct CancelToken {
@@ -98,7 +98,7 @@ pub struct CancelToken {
 }
 
 impl CancelToken {
-    /// Not cancelled.
+    /// A token that is not cancelled.
     ///
     /// # Errors
     /// [`Code::NoMemory`](crate::Code::NoMemory).
@@ -109,7 +109,7 @@ impl CancelToken {
         Ok(CancelToken { token: Arc::new(Token(token)) })
     }
 
-    /// For good. Any thread; never blocks.
+    /// Cancels permanently. Any thread; never blocks.
     pub fn cancel(&self) {
         // SAFETY: a live handle.
         unsafe { sys::dl_cancel_token_cancel(self.raw()) };

@@ -17,25 +17,25 @@
 //! # }
 //! ```
 //!
-//! **What is copied.** candle's tensors own their memory (on the CPU a `Vec`), so a field is copied once: from the batch
-//! into the tensor, or straight to the accelerator. Fields whose rows are not contiguous (`views=true`) are
-//! joined first, a second copy. The batch may be dropped right after it.
+//! **What is copied.** candle's tensors own their memory (on the CPU a `Vec`), so a field is copied once:
+//! from the batch into the tensor, or directly to the accelerator. Fields whose rows are not contiguous
+//! (`views=true`) are joined first, which is a second copy. The batch may be dropped immediately afterwards.
 //!
-//! **dtypes.** u8, u32, i16, i32, i64, f16, bf16, f32 and f64 stay what they are, `bool` becomes `u8`; the others (u16, u64,
-//! i8, complex) are refused with the transform that helps, `cast(...)`.
+//! **dtypes.** u8, u32, i16, i32, i64, f16, bf16, f32 and f64 are kept, and `bool` becomes `u8`. Other dtypes
+//! (u16, u64, i8, complex) are rejected; the error names the transform to use, `cast(...)`.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::{Batch, Code};
 use candle_core::{DType, Device, Tensor};
 use std::{error, fmt};
 
-/// What went wrong; turns into [`candle_core::Error`] by `?`.
+/// The error of this module; `?` converts it to [`candle_core::Error`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// With the batch: no such field, a dtype that candle does not have.
+    /// An error of the batch: no such field, or a dtype that candle does not support.
     Dataline(crate::Error),
-    /// With the tensor: no memory, a device.
+    /// An error of the tensor: no memory, a device.
     Candle(candle_core::Error),
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for Error {
 }
 
 impl error::Error for Error {
-    /// Its text is that of what it wraps, so the cause is that one's.
+    /// The text is that of the wrapped error, so the source is the source of that error.
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
             Error::Dataline(error) => error.source(),
@@ -83,12 +83,12 @@ impl error::Error for Error {
 }
 
 impl Batch {
-    /// A field as a tensor on `device`: shape and dtype are the field's, `bool` becomes `u8`. Ragged: the items of all
-    /// rows, one after another; where each row begins is [`Batch::candle_offsets`].
+    /// A field as a tensor on `device`, with the field's shape and dtype; `bool` becomes `u8`. Ragged: the
+    /// items of all rows, in order; [`Batch::candle_offsets`] returns where each row starts.
     ///
     /// # Errors
-    /// Those of [`Batch::tensor`]; [`Code::Unsupported`] for a dtype that candle does not have (u16, u64, i8, complex),
-    /// with the transform that helps; what candle says.
+    /// Those of [`Batch::tensor`]. [`Code::Unsupported`] for a dtype that candle does not support (u16, u64,
+    /// i8, complex); the message names the transform to use. Errors of candle.
     pub fn candle(&self, name: &str, device: &Device) -> Result<Tensor> {
         let field = self.tensor(name)?;
         let dtype = dtype_of(&field)?;
@@ -103,7 +103,8 @@ impl Batch {
         Ok(Tensor::from_raw_buffer(&joined, dtype, &shape, device)?)
     }
 
-    /// Of a ragged field: where each row begins, and the last one ends; one more than rows, i64.
+    /// The offsets of a ragged field: where each row starts, and the end of the last row. i64, one more than
+    /// rows.
     ///
     /// # Errors
     /// Those of [`Batch::tensor`]; [`Code::Unsupported`] for a field that is not ragged.

@@ -11,9 +11,10 @@ use std::marker::PhantomData;
 use std::os::raw::{c_char, c_void};
 use std::ptr;
 
-/// Samples by index; immutable. `'a` is what it borrows: `'static`, but for [`with_borrowed`](crate::with_borrowed).
+/// Samples by index; immutable. `'a` is the lifetime of borrowed data: `'static`, except with
+/// [`with_borrowed`](crate::with_borrowed).
 ///
-/// Any thread. Loaders and composed datasets keep what they need of it. In a forked child it keeps working.
+/// Any thread. Loaders and composed datasets hold their own references to it. Usable in a forked child.
 pub struct Dataset<'a> {
     handle: *mut sys::dl_dataset,
     borrowed: PhantomData<&'a [u8]>,
@@ -25,12 +26,13 @@ unsafe impl Send for Dataset<'_> {}
 unsafe impl Sync for Dataset<'_> {}
 
 impl<'a> Dataset<'a> {
-    /// Opens `scheme:path[,path...][?key=value&...]` or a bare path, whose format is detected: `mnist:DIR?split=test`,
-    /// `npy:image=a.npy,label=b.npy`, `idx:FILE`, `raw:FILE?dtype=u8&shape=3x32x32`, `tokens:FILE?length=1024`.
+    /// Opens `scheme:path[,path...][?key=value&...]` or a bare path, whose format is detected:
+    /// `mnist:DIR?split=test`, `npy:image=a.npy,label=b.npy`, `idx:FILE`, `raw:FILE?dtype=u8&shape=3x32x32`,
+    /// `tokens:FILE?length=1024`.
     ///
     /// # Errors
-    /// [`Error::Call`] for a URI that does not parse (with its column), [`Error::Data`] for files that are missing or
-    /// corrupt, [`Error::Cancelled`] by a [`CancelToken`](crate::CancelToken).
+    /// [`Error::Call`] for a URI that does not parse (with its column), [`Error::Data`] for files that are
+    /// missing or corrupt, [`Error::Cancelled`] by a [`CancelToken`](crate::CancelToken).
     pub fn open(uri: &str, options: &Options) -> Result<Dataset<'static>> {
         let uri = ffi::c_text("uri", uri)?;
         let options = options.raw()?;
@@ -38,18 +40,19 @@ impl<'a> Dataset<'a> {
         Dataset::made(|out, error| unsafe { sys::dl_dataset_open(uri.as_ptr(), options, out, error) })
     }
 
-    /// A dataset of fields in memory, copied. All have the same number of samples.
+    /// Copies fields of equal length from memory.
     ///
     /// # Errors
-    /// [`Code::Mismatch`] for arrays of different length, [`Code::InvalidArgument`] for a name given twice or a rank above the
-    /// limit, [`Error::Machine`] when memory does not suffice.
+    /// [`Code::Mismatch`] for arrays of different length, [`Code::InvalidArgument`] for a duplicate name or a
+    /// rank above the limit, [`Error::Machine`] if memory does not suffice.
     pub fn from_arrays(arrays: &[Array<'_>], options: &Options) -> Result<Dataset<'static>> {
         // SAFETY: without `release` the arrays are copied.
         unsafe { Dataset::of_arrays(arrays, options, None, ptr::null_mut()) }
     }
 
-    /// A dataset of fields that `owner` holds, without a copy. `describe` names them. The owner is dropped, on any
-    /// thread, when the dataset and all that came from it (loaders, composed datasets) are gone.
+    /// A dataset over fields that `owner` holds, without a copy. `describe` lists them. The owner is dropped,
+    /// on any thread, when the dataset and everything created from it (loaders, composed datasets) are
+    /// dropped.
     ///
     /// ```
     /// use dataline::{Array, Dataset, Options};
@@ -66,7 +69,7 @@ impl<'a> Dataset<'a> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Dataset::from_arrays`], and those of `describe`; the owner is dropped then.
+    /// Those of [`Dataset::from_arrays`] and those of `describe`; the owner is then dropped.
     pub fn lend_arrays<O, D>(owner: O, describe: D, options: &Options) -> Result<Dataset<'static>>
     where
         O: Send + Sync + 'static,
@@ -80,7 +83,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// # Safety
-    /// With `release`, what the arrays borrow stays as it is until that is called.
+    /// With `release`, the borrowed arrays do not change until it is called.
     pub(crate) unsafe fn of_arrays<'any>(
         arrays: &[Array<'_>],
         options: &Options,
@@ -96,11 +99,11 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// Fields side by side; equal lengths. A name renames the field of a part that has one, or goes before the names
-    /// of its fields (`name/field`); `""` leaves them.
+    /// Puts fields side by side; all parts have equal lengths. A name renames the field of its part, or, if
+    /// it has several, prefixes them (`name/field`). `""` keeps the names.
     ///
     /// # Errors
-    /// [`Code::Mismatch`], with both lengths, or when two fields have one name.
+    /// [`Code::Mismatch`], with both lengths, or if two fields have the same name.
     pub fn zip(parts: &[(&str, &Dataset<'a>)]) -> Result<Dataset<'a>> {
         let names = parts.iter().map(|(name, _)| ffi::c_text("name", name)).collect::<Result<Vec<_>>>()?;
         let names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
@@ -112,10 +115,10 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// One after another; the same fields.
+    /// Concatenates parts with equal fields.
     ///
     /// # Errors
-    /// [`Code::Mismatch`], with what differs; [`Code::InvalidArgument`] without a part.
+    /// [`Code::Mismatch`] names the difference; [`Code::InvalidArgument`] without parts.
     pub fn concat(parts: &[&Dataset<'a>]) -> Result<Dataset<'a>> {
         let handles: Vec<_> = parts.iter().map(|part| part.handle).collect();
         let count = ffi::count("parts", handles.len())?;
@@ -125,10 +128,11 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// The samples `indices` of this dataset, borrowed from `owner` (a `Vec`, an `Arc<[i64]>`, a `&'static [i64]`).
+    /// The samples `indices` of this dataset, borrowed from `owner` (a `Vec`, an `Arc<[i64]>`, a
+    /// `&'static [i64]`).
     ///
     /// # Errors
-    /// [`Code::OutOfRange`] for an index that this dataset does not have.
+    /// [`Code::OutOfRange`] for an index that does not exist in this dataset.
     pub fn subset(&self, owner: impl AsRef<[i64]> + Send + Sync + 'static) -> Result<Dataset<'a>> {
         lend(owner, |owner, release, context| {
             let indices = owner.as_ref();
@@ -149,14 +153,14 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// Samples; `None` when not known.
+    /// The sample count; `None` if unknown.
     #[must_use]
     pub fn len(&self) -> Option<usize> {
         // SAFETY: a live handle.
         usize::try_from(unsafe { sys::dl_dataset_count(self.handle) }).ok()
     }
 
-    /// Whether it is known to hold no sample.
+    /// Whether it is known to be empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
@@ -177,14 +181,14 @@ impl<'a> Dataset<'a> {
         unsafe { ffi::text_of(sys::dl_dataset_format(self.handle)) }
     }
 
-    /// As given to [`Dataset::open`], or `""`.
+    /// The URI passed to [`Dataset::open`], or `""`.
     #[must_use]
     pub fn uri(&self) -> String {
         // SAFETY: a live handle; borrowed results are copied.
         unsafe { ffi::text_of(sys::dl_dataset_uri(self.handle)) }
     }
 
-    /// What a user should know of it, one remark an item.
+    /// Notes for the user: what was assumed, what is slow.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         // SAFETY: a live handle; borrowed results are copied.
@@ -194,8 +198,7 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// Names of the classes that labels number, from 0; none where the dataset names none. Bytes that are no UTF-8 become
-    /// U+FFFD.
+    /// Class names, indexed by label; empty if the dataset has none. Bytes that are not UTF-8 become U+FFFD.
     #[must_use]
     pub fn classes(&self) -> Vec<String> {
         // SAFETY: a live handle; borrowed results are copied.
@@ -205,13 +208,14 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// Which files of this machine the samples are read from, as text of lines `key: value`. Two texts are equal while the
-    /// structure (formats, fields, keys, order of parts) is equal and no file was replaced, rewritten or renamed. Compare it
-    /// to decide whether to reuse something that was made of the dataset earlier. Looks at every file of a folder.
+    /// Describes the files on this machine that the samples are read from, as lines of `key: value`. Two
+    /// texts are equal if the structure (formats, fields, keys, order of parts) is equal and no file was
+    /// replaced, rewritten or renamed. Compare them to decide whether earlier results computed from the
+    /// dataset are still valid. Checks every file of a folder.
     ///
     /// # Errors
-    /// [`Code::Unsupported`] for data in memory, and for a [`Source`](crate::Source) or an object of a storage that states
-    /// neither files nor a fingerprint.
+    /// [`Code::Unsupported`]: data in memory; a [`Source`](crate::Source) or a stored object with neither
+    /// files nor a fingerprint.
     pub fn identity(&self) -> Result<String> {
         // SAFETY: a live handle, and room of that size.
         ffi::text_from(|room, bytes, error| unsafe {
@@ -219,17 +223,17 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// What the header of sample `index`'s encoded image says; nothing is decoded. Of the field `image`, or of the only one
+    /// The header of a sample's encoded image; does not decode it. Reads the field `image`, or the only field
     /// with encoded bytes.
     ///
     /// # Errors
-    /// [`Code::NoSuchField`], [`Code::Unsupported`] (no encoded bytes), [`Code::OutOfRange`], [`Code::Corrupt`],
-    /// [`Code::Truncated`], and what reading the sample may give.
+    /// [`Code::NoSuchField`], [`Code::Unsupported`] (no encoded bytes), [`Code::OutOfRange`],
+    /// [`Code::Corrupt`], [`Code::Truncated`], and the errors of reading the sample.
     pub fn image_info(&self, index: usize) -> Result<ImageInfo> {
         self.header_of(ptr::null(), index)
     }
 
-    /// As [`Dataset::image_info`], of a field by its name.
+    /// Like [`Dataset::image_info`], for a field by its name.
     ///
     /// # Errors
     /// As [`Dataset::image_info`].
@@ -237,17 +241,19 @@ impl<'a> Dataset<'a> {
         self.header_of(ffi::c_text("field", field)?.as_ptr(), index)
     }
 
-    /// One sample through the transforms of `options`, as a batch of one: for viewers and tests, not for training.
+    /// Reads one sample through the transforms of `options`, as a batch of one. For viewers and tests, not
+    /// for training.
     ///
     /// # Errors
-    /// [`Code::OutOfRange`], and what [`Loader::new`](crate::Loader::new) and [`Loader::next`](crate::Loader::next) give.
+    /// [`Code::OutOfRange`], and those of [`Loader::new`](crate::Loader::new) and
+    /// [`Loader::next`](crate::Loader::next).
     pub fn read(&self, index: usize, options: &Options) -> Result<Batch> {
         let index = ffi::length(index)?;
         let options = options.raw()?;
         let mut handle = ptr::null_mut();
         // SAFETY: live arguments.
         ffi::hard(|error| unsafe { sys::dl_dataset_read(self.handle, index, options, &mut handle, error) })?;
-        // SAFETY: a batch that the library gave to this call.
+        // SAFETY: a batch that the library returned from this call.
         Ok(unsafe { Batch::own(handle) })
     }
 
@@ -255,7 +261,7 @@ impl<'a> Dataset<'a> {
         let index = ffi::length(index)?;
         let size = ffi::size::<sys::dl_image_info>();
         let mut info = sys::dl_image_info { struct_size: size, ..Default::default() };
-        // SAFETY: a live handle and a text or NULL; `info` says its size.
+        // SAFETY: a live handle and a text or NULL; `info` states its size.
         ffi::hard(|error| unsafe {
             sys::dl_dataset_image_info(self.handle, field, index, &mut info, error)
         })?;
@@ -267,7 +273,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// # Safety
-    /// A dataset of the library that is the caller's.
+    /// The caller owns the dataset of the library.
     pub(crate) unsafe fn own<'any>(handle: *mut sys::dl_dataset) -> Dataset<'any> {
         Dataset { handle, borrowed: PhantomData }
     }
@@ -277,7 +283,7 @@ impl<'a> Dataset<'a> {
     ) -> Result<Dataset<'any>> {
         let mut handle = ptr::null_mut();
         ffi::hard(|error| make(&mut handle, error))?;
-        // SAFETY: a dataset that the library gave to this call.
+        // SAFETY: a dataset that the library returned from this call.
         Ok(unsafe { Dataset::own(handle) })
     }
 }

@@ -10,9 +10,9 @@ use std::fmt;
 pub enum Device {
     /// The host.
     Cpu,
-    /// CUDA device of that number.
+    /// The CUDA device with this index.
     Cuda(i32),
-    /// A type (as in DLPack) that this release of the crate does not know, and a number.
+    /// A type (as in DLPack) that this release of the crate does not know, and an index.
     Other(i32, i32),
 }
 

@@ -11,14 +11,14 @@ pub use dataline_sys::{
     DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor,
 };
 
-/// What a DLPack tensor is handed on as: [`DLManagedTensorVersioned`] or [`DLManagedTensor`].
+/// The struct of a DLPack tensor: [`DLManagedTensorVersioned`] or [`DLManagedTensor`].
 pub trait Managed: sealed::Managed {}
 
 mod sealed {
     pub trait Managed: Sized {
         fn tensor(&self) -> &super::DLTensor;
         /// # Safety
-        /// `this` is owned by the caller, who does not use it again.
+        /// The caller owns `this` and does not use it again.
         unsafe fn delete(this: *mut Self);
     }
 }
@@ -48,9 +48,9 @@ macro_rules! managed {
 
 managed! { DLManagedTensor DLManagedTensorVersioned }
 
-/// One field of a batch as a DLPack tensor, without a copy: [`Batch::dlpack`], [`Batch::dlpack_unversioned`]. It holds
-/// the batch, also past the loader, until it is dropped, or until the consumer that got it by [`Dlpack::into_raw`] calls
-/// its deleter.
+/// One field of a batch as a DLPack tensor, without a copy: [`Batch::dlpack`], [`Batch::dlpack_unversioned`].
+/// It holds the batch, also after the loader is dropped, until it is dropped itself. After
+/// [`Dlpack::into_raw`], the batch is held until the consumer calls the deleter.
 ///
 /// ```
 /// use dataline::{Array, Dataset, Loader, Options};
@@ -62,7 +62,7 @@ managed! { DLManagedTensor DLManagedTensorVersioned }
 ///     let tensor = batch?.dlpack("x")?;
 ///     assert_eq!((tensor.shape(), tensor.strides()), (&[6, 2][..], &[2, 1][..]));
 ///     let raw = tensor.into_raw(); // for a consumer, which calls (*raw).deleter
-///     // SAFETY: it was just given up, once.
+///     // SAFETY: into_raw has just returned it, once.
 ///     drop(unsafe { dataline::dlpack::Dlpack::from_raw(raw) });
 /// }
 /// # Ok(())
@@ -76,22 +76,22 @@ unsafe impl<M: Managed> Send for Dlpack<M> {}
 unsafe impl<M: Managed> Sync for Dlpack<M> {}
 
 impl<M: Managed> Dlpack<M> {
-    /// What DLPack says of it. Its pointers live as long as this value; what they point to must not be written to while
-    /// a view of the batch exists.
+    /// The DLPack description. Its pointers live as long as this value. Their targets must not be written
+    /// while a view of the batch exists.
     #[must_use]
     pub fn tensor(&self) -> &DLTensor {
         // SAFETY: owned by this value.
         unsafe { self.0.as_ref() }.tensor()
     }
 
-    /// Its dims.
+    /// The dims.
     #[must_use]
     pub fn shape(&self) -> &[i64] {
         // SAFETY: `ndim` dims, which live as long as the tensor.
         unsafe { ffi::slice(self.tensor().shape, self.rank()) }
     }
 
-    /// Items from one index of a dim to the next.
+    /// The distance in items from one index of a dim to the next.
     #[must_use]
     pub fn strides(&self) -> &[i64] {
         // SAFETY: as for the shape.
@@ -102,19 +102,19 @@ impl<M: Managed> Dlpack<M> {
         usize::try_from(self.tensor().ndim).unwrap_or(0)
     }
 
-    /// Gives it up for a consumer, who calls its deleter once, from any thread, when it is done.
-    #[must_use = "the batch is held for ever unless the deleter is called"]
+    /// Passes ownership to a consumer, who calls its deleter once, from any thread, when done.
+    #[must_use = "the batch is held until the deleter is called"]
     pub fn into_raw(self) -> *mut M {
         ManuallyDrop::new(self).0.as_ptr()
     }
 
-    /// Takes it back from [`Dlpack::into_raw`].
+    /// Takes ownership back from [`Dlpack::into_raw`].
     ///
     /// # Safety
-    /// `raw` comes from [`Dlpack::into_raw`], and nobody else calls its deleter.
+    /// `raw` comes from [`Dlpack::into_raw`], and its deleter is never called elsewhere.
     ///
     /// # Panics
-    /// When `raw` is NULL.
+    /// If `raw` is NULL.
     #[must_use]
     pub unsafe fn from_raw(raw: *mut M) -> Dlpack<M> {
         Dlpack(NonNull::new(raw).expect("a tensor, got NULL"))
@@ -144,11 +144,11 @@ impl<M: Managed> fmt::Debug for Dlpack<M> {
 }
 
 impl Batch {
-    /// A field as a DLPack 1.x tensor that holds the batch; flagged where a consumer must not write. Ragged: the items of
-    /// all rows, one after another.
+    /// A field as a DLPack 1.x tensor that holds the batch. Its read-only flag is set if a consumer must not
+    /// write to it. Ragged: the items of all rows, in order.
     ///
     /// # Errors
-    /// [`Code::NoSuchField`](crate::Code::NoSuchField), with the names there are.
+    /// [`Code::NoSuchField`](crate::Code::NoSuchField) lists the existing fields.
     pub fn dlpack(&self, name: &str) -> Result<Dlpack<DLManagedTensorVersioned>> {
         let field = self.index_of(name)?;
         let mut out = ptr::null_mut();
@@ -158,11 +158,11 @@ impl Batch {
         Ok(unsafe { Dlpack::from_raw(out) })
     }
 
-    /// As [`Batch::dlpack`], for consumers older than DLPack 1.0.
+    /// Like [`Batch::dlpack`], for consumers older than DLPack 1.0.
     ///
     /// # Errors
-    /// As for [`Batch::dlpack`]; [`Code::Unsupported`](crate::Code::Unsupported) for a field that must not be written to,
-    /// for such a tensor cannot say so.
+    /// As for [`Batch::dlpack`]; [`Code::Unsupported`](crate::Code::Unsupported) for a read-only field,
+    /// because such a tensor has no read-only flag.
     pub fn dlpack_unversioned(&self, name: &str) -> Result<Dlpack<DLManagedTensor>> {
         let field = self.index_of(name)?;
         let mut out = ptr::null_mut();

@@ -1,20 +1,20 @@
-//! Rust types that the items of a field may be seen as.
+//! Rust types for the items of a field.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::DType;
 
-/// A type that items of a field may be seen as: any bytes are a value of it.
+/// A type for viewing the items of a field. Any bytes are a valid value of it.
 ///
-/// Items of dtype `bool` are seen as `u8`, for a file may hold other bytes than 0 and 1; complex ones as `[f32; 2]` and
-/// `[f64; 2]`.
+/// Items of dtype `bool` are viewed as `u8`, because a file may contain bytes other than 0 and 1. Complex
+/// items are viewed as `[f32; 2]` and `[f64; 2]`.
 ///
 /// # Safety
-/// `Self` has the size of [`Element::DTYPE`], no padding, and each pattern of bits is a value of it.
+/// `Self` has the size of [`Element::DTYPE`] and no padding, and each bit pattern is a value of it.
 pub unsafe trait Element: Copy + Send + Sync + 'static {
-    /// The dtype that is made of this type.
+    /// The dtype of arrays of this type.
     const DTYPE: DType;
 
-    /// Whether items of `dtype` may be seen as this type.
+    /// Whether items of `dtype` may be viewed as this type.
     #[must_use]
     fn sees(dtype: DType) -> bool {
         dtype == Self::DTYPE
@@ -32,7 +32,7 @@ pub struct F16(pub u16);
 pub struct Bf16(pub u16);
 
 impl F16 {
-    /// Exact.
+    /// An exact conversion.
     ///
     /// ```
     /// assert_eq!(dataline::F16(0x3C00).to_f32(), 1.0);
@@ -52,7 +52,7 @@ impl F16 {
 }
 
 impl Bf16 {
-    /// Exact.
+    /// An exact conversion.
     #[must_use]
     pub fn to_f32(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)

@@ -24,7 +24,7 @@ impl Drop for Handle {
     }
 }
 
-/// A loop over one epoch. `Ok(None)` after the last epoch; `Err` when the loop could not begin.
+/// A loop over one epoch. `Ok(None)` after the last epoch; `Err` if the loop could not start.
 pub(crate) struct Loop(Result<Option<Handle>>);
 
 impl Loop {
@@ -68,7 +68,8 @@ impl Loop {
     }
 }
 
-/// Whether iteration stops after `item`. A bad sample and an interrupt lose no batch: the next call continues.
+/// Whether iteration stops after `item`. A bad sample and an interrupt lose no batch: the next call
+/// continues.
 pub(crate) fn is_last(item: &Option<Result<Batch>>) -> bool {
     match item {
         None => true,
@@ -77,7 +78,7 @@ pub(crate) fn is_last(item: &Option<Result<Batch>>) -> bool {
     }
 }
 
-/// Batches of the loader's epoch from its position on; `None` when not known.
+/// The batches from the loader's position to the end of its epoch; `None` if unknown.
 fn remaining(loader: &Loader<'_>) -> Option<usize> {
     let step = loader.position().map_or(0, |position| position.step);
     loader.steps().map(|steps| steps.saturating_sub(usize::try_from(step).unwrap_or(usize::MAX)))
@@ -85,17 +86,18 @@ fn remaining(loader: &Loader<'_>) -> Option<usize> {
 
 /// The batches of one epoch, in order; see [`Loader::epoch`].
 ///
-/// A newer loop over the same loader, [`Loader::seek`] and [`Loader::load_state`] end it, from any thread: the next item
-/// is then an error with [`Code::WrongState`].
+/// A newer loop over the same loader, [`Loader::seek`] and [`Loader::load_state`] end it, from any thread:
+/// the next item is then an error with [`Code::WrongState`].
 ///
-/// Iteration stops after an error, with two exceptions. After [`Code::BadSample`] the next item is the step's good
-/// samples. After [`Code::Interrupted`] it is the batch that was due. `len` counts the remaining batches. Errors come on
-/// top, and calls of [`Loader::next`] take batches away.
+/// Iteration stops after an error, with two exceptions. After [`Code::BadSample`], the next item contains the
+/// good samples of that step. After [`Code::Interrupted`], the next item is the batch that was due. `len` is
+/// the number of remaining batches. Errors are additional items, and calls of [`Loader::next`] take batches
+/// from the loop.
 ///
-/// `len` panics where the number of batches is not known ([`Loader::steps`] is `None`); `size_hint` does not.
+/// `len` panics if the number of batches is unknown ([`Loader::steps`] is `None`); `size_hint` does not.
 ///
-/// Threads share an epoch: each loops over `&epoch`. Every batch goes to one of them. The end of the epoch, and an error that
-/// ends it, reach all of them.
+/// Threads share an epoch: each loops over `&epoch`. Each batch goes to one of them. All of them see the end
+/// of the epoch, or an error that ends it.
 ///
 /// ```
 /// # use dataline::{Array, Dataset, Loader, Options};
@@ -113,7 +115,7 @@ fn remaining(loader: &Loader<'_>) -> Option<usize> {
 /// # }
 /// ```
 ///
-/// It cannot be used after its loader:
+/// It cannot outlive its loader:
 ///
 /// ```compile_fail,E0505
 /// fn count(loader: dataline::Loader<'static>) -> usize {
@@ -122,12 +124,12 @@ fn remaining(loader: &Loader<'_>) -> Option<usize> {
 ///     epoch.count()
 /// }
 /// ```
-#[must_use = "batches are loaded ahead, and taken by iterating"]
+#[must_use = "batches are loaded ahead; iterate to take them"]
 pub struct Epoch<'l> {
     inner: Loop,
-    /// Batches when it began; `None` when not known.
+    /// The number of batches when it started; `None` if unknown.
     total: Option<usize>,
-    /// Of `total`, by all threads.
+    /// Batches of `total` taken by all threads.
     taken: AtomicUsize,
     done: bool,
     loader: PhantomData<&'l Loader<'l>>,
@@ -140,13 +142,14 @@ impl<'l> Epoch<'l> {
         Epoch { inner, total, taken: AtomicUsize::new(0), done: false, loader: PhantomData }
     }
 
-    /// The batches that one of several threads takes; `for batch in &epoch` is the same.
+    /// The batches that one of several threads takes; the same as `for batch in &epoch`.
     pub fn iter(&self) -> Batches<'_> {
         Batches { epoch: self, done: false }
     }
 
-    /// Interrupts every call that waits for a batch of this epoch: its item is [`Error::Interrupted`](crate::Error::Interrupted). If none waits, the
-    /// next call is interrupted. No batch is lost. Any thread; never blocks.
+    /// Interrupts every call that waits for a batch of this epoch: its item is
+    /// [`Error::Interrupted`](crate::Error::Interrupted). If no thread waits, the next call is interrupted.
+    /// No batch is lost. Any thread; never blocks.
     ///
     /// ```
     /// # use dataline::{Array, Dataset, Error, Loader, Options};
@@ -229,7 +232,7 @@ impl fmt::Debug for Epoch<'_> {
 }
 
 /// The batches of an [`Epoch`] that one of several threads takes; see [`Epoch::iter`].
-#[must_use = "batches are loaded ahead, and taken by iterating"]
+#[must_use = "batches are loaded ahead; iterate to take them"]
 pub struct Batches<'e> {
     epoch: &'e Epoch<'e>,
     done: bool,

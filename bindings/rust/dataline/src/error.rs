@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, by the part that has to change for it to work.
+/// An error, grouped by what has to change to fix it.
 ///
 /// ```
 /// use dataline::{Code, Dataset, Error, Options};
@@ -34,27 +34,27 @@ pub enum Error {
     State(Failure),
     /// The accelerator.
     Device(Failure),
-    /// The loader or a token was cancelled; until a seek.
+    /// The loader or a token was cancelled; lasts until a seek.
     Cancelled,
     /// The call was interrupted. No batch was lost.
     Interrupted,
-    /// A defect of the library; please report it.
+    /// A bug in the library; please report it.
     Internal(Failure),
 }
 
-/// The particulars of an [`Error`].
+/// The details of an [`Error`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Failure {
-    /// What kind of error it is.
+    /// The kind of the error.
     pub code: Code,
-    /// One line with file, offset, sample or option, expected and got.
+    /// One line with the file, offset, sample or option, the expected and the actual value.
     pub message: String,
     /// The (first) sample concerned.
     pub sample_index: Option<i64>,
-    /// 1-based place in a URI or transform text.
+    /// 1-based column in a URI or transform text.
     pub column: Option<u32>,
-    /// What the operating system said; the `source` of the error.
+    /// The error of the operating system; the `source` of this error.
     pub os_error: Option<Arc<io::Error>>,
 }
 
@@ -65,13 +65,13 @@ impl Failure {
 }
 
 impl Error {
-    /// An error that is found on this side of the library: by this crate, by an adapter.
+    /// An error raised outside the library: by this crate, or by an adapter.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Error {
         Failure::new(code, message.into()).into()
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
@@ -81,7 +81,7 @@ impl Error {
         }
     }
 
-    /// One line with file, offset, sample or option, expected and got.
+    /// One line with the file, offset, sample or option, the expected and the actual value.
     #[must_use]
     pub fn message(&self) -> &str {
         match self {
@@ -97,13 +97,13 @@ impl Error {
         self.failure()?.sample_index
     }
 
-    /// 1-based place in a URI or transform text.
+    /// 1-based column in a URI or transform text.
     #[must_use]
     pub fn column(&self) -> Option<u32> {
         self.failure()?.column
     }
 
-    /// The particulars, unless the work was cancelled or interrupted.
+    /// The details, unless the call was cancelled or interrupted.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         match self {
@@ -119,7 +119,7 @@ impl Error {
 }
 
 impl From<Failure> for Error {
-    /// By the bands of numbers that the header promises.
+    /// Groups codes by the number ranges that the header guarantees.
     fn from(failure: Failure) -> Error {
         match failure.code.number() {
             -19..=-1 => Error::Call(failure),

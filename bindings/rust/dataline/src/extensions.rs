@@ -1,4 +1,4 @@
-//! What a program adds to the library.
+//! Extensions that a program adds to the library.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::{ffi, format, operator, storage, threads};
@@ -7,23 +7,24 @@ use dataline_sys as sys;
 use std::fmt;
 use std::ptr;
 
-/// Formats, operators, storages and threads of your own. Set in options ([`Options::extensions`](crate::Options::extensions)),
-/// datasets opened with these know its formats and storages, loaders its operators and threads. Nothing is global: other
-/// options do not know them.
+/// Formats, operators, storages and threads of your own. If you set them in options
+/// ([`Options::extensions`](crate::Options::extensions)), datasets opened with these options support the
+/// formats and storages, and loaders use the operators and threads. Nothing is global: other options are not
+/// affected.
 ///
-/// What is added is dropped when no extensions, options, dataset or loader needs it, by any thread; at once where adding
-/// fails.
+/// An extension is dropped, by any thread, when no extensions, options, dataset or loader needs it. If adding
+/// it fails, it is dropped immediately.
 pub struct Extensions {
     handle: *mut sys::dl_extensions,
 }
 
-// SAFETY: the library keeps nothing of a thread, and what is added is Send and Sync.
+// SAFETY: the library keeps no thread-local state, and all extensions are Send and Sync.
 unsafe impl Send for Extensions {}
 // SAFETY: a shared one is only read.
 unsafe impl Sync for Extensions {}
 
 impl Extensions {
-    /// None yet.
+    /// An empty set of extensions.
     ///
     /// # Errors
     /// [`Code::NoMemory`](crate::Code::NoMemory).
@@ -37,8 +38,8 @@ impl Extensions {
     /// Adds a format.
     ///
     /// # Errors
-    /// [`Code::InvalidArgument`](crate::Code::InvalidArgument) for a name that is no name, or that the library or these
-    /// extensions have already.
+    /// [`Code::InvalidArgument`](crate::Code::InvalidArgument) for an invalid name, or a name that the
+    /// library or these extensions already have.
     pub fn add_format(&mut self, format: impl Format) -> Result<()> {
         format::add(self.handle, format)
     }
@@ -59,7 +60,7 @@ impl Extensions {
         storage::add(self.handle, storage)
     }
 
-    /// Sets the workers' threads, instead of those set before.
+    /// Sets the worker threads, and replaces those set before.
     ///
     /// # Errors
     /// [`Code::NoMemory`](crate::Code::NoMemory).
@@ -67,13 +68,14 @@ impl Extensions {
         threads::set(self.handle, threads)
     }
 
-    /// Loads a plug-in: a path, or a NAME without `/`, for which `libdataline-NAME.so` is looked for as the dynamic linker
-    /// does. Its code runs in this process, trusted as the program's own, and stays loaded until the process ends. All that
-    /// it adds is added, or nothing.
+    /// Loads a plug-in: a path, or a NAME without `/`. For a NAME, the dynamic linker searches for
+    /// `libdataline-NAME.so`. Its code runs in this process with all rights of the program, and stays loaded
+    /// until the process ends. Either everything that it adds is added, or nothing.
     ///
     /// # Errors
-    /// [`Code::NotFound`](crate::Code::NotFound) with what the linker says, [`Code::Unsupported`](crate::Code::Unsupported)
-    /// for a library that is no plug-in or is built for another ABI, and what the plug-in returns.
+    /// [`Code::NotFound`](crate::Code::NotFound) with the linker's message,
+    /// [`Code::Unsupported`](crate::Code::Unsupported) for a library that is not a plug-in or is built for
+    /// another ABI, and the errors of the plug-in.
     pub fn load(&mut self, path: &str) -> Result<()> {
         let path = ffi::c_text("plug-in", path)?;
         // SAFETY: a live handle and text.

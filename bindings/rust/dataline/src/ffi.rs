@@ -1,4 +1,4 @@
-//! Calls of the library: statuses and texts made Rust's.
+//! Calls of the library: converts statuses and texts to Rust.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::{Code, Error, Failure, Result};
@@ -11,9 +11,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Runs `call` with room for an error. Soft results come back as they are.
+/// Runs `call` with space for an error. Returns soft results unchanged.
 ///
-/// The room is what `DL_ERROR_INIT` makes it: a library of another release may know fewer members, and write those alone.
+/// The space is initialised as `DL_ERROR_INIT` does: a library of another release may know fewer members, and
+/// then writes only those.
 #[inline]
 pub(crate) fn soft(call: impl FnOnce(*mut sys::dl_error) -> sys::dl_status) -> Result<sys::dl_status> {
     let mut error =
@@ -25,7 +26,7 @@ pub(crate) fn soft(call: impl FnOnce(*mut sys::dl_error) -> sys::dl_status) -> R
     Ok(status)
 }
 
-/// Runs `call`, whose soft results are errors here.
+/// Runs `call`; soft results become errors.
 pub(crate) fn hard(call: impl FnOnce(*mut sys::dl_error) -> sys::dl_status) -> Result<()> {
     match soft(call)? {
         sys::DL_OK => Ok(()),
@@ -55,7 +56,7 @@ fn failure(error: &sys::dl_error) -> Error {
     })
 }
 
-/// A text of the library's own tables, which is never freed, or of those of extensions.
+/// A text of the library tables, which is never freed, or of the tables of extensions.
 ///
 /// # Safety
 /// NUL-terminated, and alive for `'a`.
@@ -97,7 +98,7 @@ pub(crate) fn text_from(
     }
 }
 
-/// A text for the library.
+/// Converts a text for the library.
 pub(crate) fn c_text(what: &str, value: &str) -> Result<CString> {
     CString::new(value).map_err(|refused| {
         let at = refused.nul_position();
@@ -108,7 +109,7 @@ pub(crate) fn c_text(what: &str, value: &str) -> Result<CString> {
     })
 }
 
-/// A path for the library.
+/// Converts a path for the library.
 pub(crate) fn c_path(what: &str, path: &Path) -> Result<CString> {
     CString::new(path.as_os_str().as_bytes()).map_err(|refused| {
         let at = refused.nul_position();
@@ -119,19 +120,19 @@ pub(crate) fn c_path(what: &str, path: &Path) -> Result<CString> {
     })
 }
 
-/// A length for the library.
+/// Converts a length for the library.
 pub(crate) fn length(count: usize) -> Result<i64> {
     let limit = || Error::new(Code::InvalidArgument, format!("length: expected less than 2^63, got {count}"));
     i64::try_from(count).map_err(|_| limit())
 }
 
-/// A count for the library, of `what`.
+/// Converts a count of `what` for the library.
 pub(crate) fn count(what: &str, count: usize) -> Result<i32> {
     let limit = || Error::new(Code::InvalidArgument, format!("{what}: expected less than 2^31, got {count}"));
     i32::try_from(count).map_err(|_| limit())
 }
 
-/// `len` items at `data`, which may be NULL when there are none.
+/// `len` items at `data`, which may be NULL if there are none.
 ///
 /// # Safety
 /// As for `slice::from_raw_parts`, but for NULL.
@@ -143,7 +144,8 @@ pub(crate) unsafe fn slice<'a, T>(data: *const T, count: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(data, count) }
 }
 
-/// Views borrowed from the library, as a sequence. Each is as long as the first says: a later library may have longer ones.
+/// Views borrowed from the library, as a sequence. The first view states the size of each: a later library
+/// may have longer ones.
 #[derive(Clone, Copy)]
 pub(crate) struct Views<'a> {
     first: *const sys::dl_view,
@@ -161,7 +163,7 @@ impl<'a> Views<'a> {
 
     pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = &'a sys::dl_view> {
         (0..self.count).map(move |index| {
-            // SAFETY: the promise of `new`; the views before this one have the size that the first says.
+            // SAFETY: the promise of `new`; the views before this one have the size that the first one states.
             unsafe { &*self.first.cast::<u8>().add(index * (*self.first).struct_size as usize).cast() }
         })
     }
@@ -176,7 +178,7 @@ pub(crate) fn size<T>() -> u32 {
 mod tests {
     use super::*;
 
-    /// Leaves other numbers where the next call's locals are.
+    /// Leaves other numbers in the stack space of the next call's locals.
     #[inline(never)]
     fn used_stack() -> u64 {
         let used = [0xA5A5_A5A5_A5A5_A5A5u64; 512];
@@ -185,9 +187,9 @@ mod tests {
         used.iter().fold(0, |sum, number| sum ^ number)
     }
 
-    /// As a library does whose `dl_error` ends after the code.
+    /// Acts like a library whose `dl_error` ends after the code.
     fn code_alone(error: *mut sys::dl_error) -> sys::dl_status {
-        // SAFETY: the room that `soft` gives.
+        // SAFETY: the space that `soft` provides.
         unsafe { (*error).code = sys::DL_ERR_CORRUPT };
         sys::DL_ERR_CORRUPT
     }

@@ -13,7 +13,7 @@ macro_rules! dtypes {
         #[non_exhaustive]
         pub enum DType {
             $($(#[$doc])* $name,)*
-            /// A number this release of the crate does not know.
+            /// A number that this release of the crate does not know.
             Other(i32),
         }
 
@@ -27,7 +27,7 @@ macro_rules! dtypes {
                 }
             }
 
-            /// The dtype of a number in `dataline.h`.
+            /// The dtype for a number in `dataline.h`.
             #[must_use]
             pub fn from_number(number: i32) -> DType {
                 match number {
@@ -40,7 +40,7 @@ macro_rules! dtypes {
 }
 
 dtypes! {
-    /// One byte, 0 or 1; seen as `u8`.
+    /// One byte, 0 or 1; viewed as `u8`.
     Bool = DL_DTYPE_BOOL,
     /// `u8`
     U8 = DL_DTYPE_U8,
@@ -73,14 +73,14 @@ dtypes! {
 }
 
 impl DType {
-    /// Bytes of one item.
+    /// The bytes of one item.
     #[must_use]
     pub fn bytes(self) -> usize {
         // SAFETY: any number is allowed.
         usize::try_from(unsafe { sys::dl_dtype_bytes(self.number()) }).unwrap_or(0)
     }
 
-    /// The dtype of that name: `"u8"`.
+    /// The dtype with this name: `"u8"`.
     ///
     /// ```
     /// use dataline::DType;
@@ -95,7 +95,7 @@ impl DType {
         (number != 0).then(|| DType::from_number(number))
     }
 
-    /// The library's name of it: `"u8"`.
+    /// Its name in the library: `"u8"`.
     #[must_use]
     pub fn name(self) -> &'static str {
         // SAFETY: any number is allowed; the text is never freed.
@@ -112,9 +112,9 @@ impl fmt::Display for DType {
 /// Whether all samples of a field have one shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// One shape for all.
+    /// All samples have one shape.
     Dense,
-    /// Samples of different length, packed one after another. Bytes and UTF-8 text are ragged `u8`.
+    /// Samples differ in length and are stored contiguously. Bytes and UTF-8 text are ragged `u8`.
     Ragged,
 }
 
@@ -122,22 +122,23 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field {
-    /// Its name; nested names use `/`.
+    /// The name; nested names use `/`.
     pub name: String,
     /// Dense or ragged.
     pub kind: Kind,
     /// The type of its items.
     pub dtype: DType,
-    /// Of one sample in a dataset; of a batch in a loader. -1: varying. Ragged: the first dim is -1.
+    /// The shape of one sample in a dataset, of a batch in a loader. -1: varying. Ragged: the first dim is
+    /// -1.
     pub shape: Vec<i64>,
-    /// One letter a dim (`"HWC"`), or `""` when not known.
+    /// One letter per dim (`"HWC"`), or `""` if unknown.
     pub axes: String,
-    /// Bytes of one sample, or of a batch; -1 when varying. For a ragged field of a [`Source`](crate::Source): the most
-    /// bytes of one sample, where it is more than 0.
+    /// The bytes of one sample, or of a batch; -1 if they vary. For a ragged field of a
+    /// [`Source`](crate::Source): the maximum bytes of one sample, if greater than 0.
     pub bytes: i64,
 }
 
-/// A dim that does not vary; one beyond all memory is left for the library to refuse.
+/// A fixed dim. If it is larger than any memory, the library rejects it.
 fn fixed(dim: usize) -> i64 {
     i64::try_from(dim).unwrap_or(i64::MAX)
 }
@@ -150,22 +151,22 @@ impl Field {
         Field { name: name.into(), kind: Kind::Dense, dtype, shape, axes: String::new(), bytes: 0 }
     }
 
-    /// A field of a [`Source`](crate::Source) or a [`Writer`](crate::Writer) whose samples are any number of items of
-    /// `item_shape` (`&[]`: scalars).
+    /// A field of a [`Source`](crate::Source) or a [`Writer`](crate::Writer) whose samples have any number of
+    /// items of `item_shape` (`&[]`: scalars).
     #[must_use]
     pub fn ragged(name: &str, dtype: DType, item_shape: &[usize]) -> Field {
         let shape = std::iter::once(-1).chain(item_shape.iter().copied().map(fixed)).collect();
         Field { name: name.into(), kind: Kind::Ragged, dtype, shape, axes: String::new(), bytes: 0 }
     }
 
-    /// Says what the dims are: one letter each, `"HWC"`.
+    /// Names the dims, one letter each: `"HWC"`.
     #[must_use]
     pub fn with_axes(mut self, axes: &str) -> Field {
         self.axes = axes.into();
         self
     }
 
-    /// The most bytes of one sample, for a ragged field (otherwise the option `max_bytes_per_sample`).
+    /// Sets the maximum bytes of one sample, for a ragged field (default: the option `max_bytes_per_sample`).
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: usize) -> Field {
         self.bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
@@ -173,9 +174,9 @@ impl Field {
     }
 
     /// # Safety
-    /// `view` is one borrowed from the library, alive during the call.
+    /// `view` is borrowed from the library and alive during the call.
     pub(crate) unsafe fn from_view(view: &sys::dl_view) -> Field {
-        // SAFETY: the members are as the header says.
+        // SAFETY: the members are as the header specifies.
         unsafe {
             Field {
                 name: ffi::text_of(view.name),
@@ -189,7 +190,7 @@ impl Field {
     }
 }
 
-/// The texts of fields as the library takes them.
+/// The texts of fields in the form that the library expects.
 pub(crate) struct Schema(Vec<(CString, CString)>);
 
 impl Schema {
@@ -199,7 +200,7 @@ impl Schema {
         Ok(Schema(fields.iter().map(texts).collect::<Result<_>>()?))
     }
 
-    /// Of the fields that it was made of; they point into these and into `self`.
+    /// The views of the fields that it was created from; they point into these and into `self`.
     pub(crate) fn views(&self, fields: &[Field]) -> Vec<sys::dl_view> {
         let view = |(field, (name, axes)): (&Field, &(CString, CString))| sys::dl_view {
             struct_size: ffi::size::<sys::dl_view>(),
@@ -218,7 +219,7 @@ impl Schema {
 }
 
 /// # Safety
-/// `views` are `count` ones borrowed from the library, alive during the call.
+/// `views` are `count` views borrowed from the library, alive during the call.
 pub(crate) unsafe fn fields_of(views: *const sys::dl_view, count: i32) -> Vec<Field> {
     // SAFETY: the caller's promise.
     unsafe { ffi::Views::new(views, count).iter().map(|view| Field::from_view(view)).collect() }

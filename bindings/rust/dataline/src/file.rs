@@ -1,4 +1,4 @@
-//! Files, and objects of storages, read where they are.
+//! Files, and objects of storages.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::{ffi, CancelFlag, Options, Result};
@@ -6,8 +6,8 @@ use dataline_sys as sys;
 use std::fmt;
 use std::ptr;
 
-/// A file, read where it is: a local path, or `scheme://...` of a [`Storage`](crate::Storage) that the options know. For
-/// formats and storages of your own. Any thread.
+/// An open file: a local path, or `scheme://...` of a [`Storage`](crate::Storage) in the options. For formats
+/// and storages of your own. Any thread may read.
 ///
 /// ```
 /// use dataline::{File, Options};
@@ -33,7 +33,7 @@ unsafe impl Send for File {}
 unsafe impl Sync for File {}
 
 impl File {
-    /// Opens it.
+    /// Opens a file.
     ///
     /// # Errors
     /// Those of [`Dataset::open`](crate::Dataset::open) for a file.
@@ -46,20 +46,20 @@ impl File {
         Ok(File { handle })
     }
 
-    /// Bytes, when it was opened.
+    /// The size in bytes when the file was opened.
     #[must_use]
     pub fn len(&self) -> u64 {
         // SAFETY: a live handle.
         u64::try_from(unsafe { sys::dl_file_bytes(self.handle) }).unwrap_or(0)
     }
 
-    /// Whether it holds no byte.
+    /// Whether the file is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Fills `out` with the bytes from `offset` on.
+    /// Fills `out` with the bytes at `offset`.
     ///
     /// # Errors
     /// [`Code::Truncated`](crate::Code::Truncated), [`Code::Changed`](crate::Code::Changed) and
@@ -68,7 +68,8 @@ impl File {
         self.read(offset, out, ptr::null())
     }
 
-    /// [`File::read_at`] of a callback: a storage that the file is in gives up when nobody wants the bytes any more.
+    /// [`File::read_at`] for a callback: the storage of the file stops reading when the bytes are no longer
+    /// wanted.
     ///
     /// # Errors
     /// Those of [`File::read_at`]; [`Error::Cancelled`](crate::Error::Cancelled).

@@ -1,4 +1,4 @@
-//! Formats of the program's own: what they implement, and the table that calls it (hence the length).
+//! Formats that the program adds: the trait, and the table that calls it (hence the length).
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::callback::{answer, borrowed, utf8, ExtensionError};
@@ -11,16 +11,16 @@ use std::mem::{forget, ManuallyDrop};
 use std::os::raw::{c_char, c_void};
 use std::ptr;
 
-/// How sure a format is that a file is one of its own.
+/// How certain a format is that a file belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sniff {
-    /// It is another's.
+    /// Not this format.
     No,
-    /// It could be.
+    /// Possibly this format.
     Guess,
     /// A header that other data could start with by chance.
     Likely,
-    /// A magic that is long enough.
+    /// A magic number that is long enough.
     Certain,
 }
 
@@ -28,11 +28,11 @@ pub enum Sniff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FormatKey<'a> {
-    /// Its name.
+    /// The name.
     pub name: &'a str,
-    /// The words it takes, `"error|ignore"` (others are refused), or what it takes, `"INTEGER"`.
+    /// Allowed words, `"error|ignore"` (others are rejected), or the kind of value, `"INTEGER"`.
     pub values: &'a str,
-    /// `None`: it has none.
+    /// The default; `None`: no default.
     pub default_value: Option<&'a str>,
     /// What it does.
     pub doc: &'a str,
@@ -45,32 +45,32 @@ impl<'a> FormatKey<'a> {
         FormatKey { name, values, default_value: None, doc: "" }
     }
 
-    /// Gives it a default.
+    /// Sets a default.
     #[must_use]
     pub fn with_default(self, value: &'a str) -> FormatKey<'a> {
         FormatKey { default_value: Some(value), ..self }
     }
 
-    /// Says what it does.
+    /// Sets the description.
     #[must_use]
     pub fn with_doc(self, doc: &'a str) -> FormatKey<'a> {
         FormatKey { doc, ..self }
     }
 }
 
-/// The beginning of a file.
+/// The first bytes of a file.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct FirstBytes<'a> {
-    /// Where it is.
+    /// The path of the file.
     pub path: &'a str,
-    /// Up to 512.
+    /// Up to 512 bytes.
     pub bytes: &'a [u8],
-    /// Of the whole file.
+    /// The size of the complete file.
     pub file_bytes: u64,
 }
 
-/// What [`Format::open`] is asked for.
+/// The argument of [`Format::open`].
 pub struct FormatRequest<'a> {
     path: &'a str,
     values: Vec<(&'a str, Option<&'a str>)>,
@@ -78,19 +78,20 @@ pub struct FormatRequest<'a> {
 }
 
 impl<'a> FormatRequest<'a> {
-    /// One path of the URI; several are opened one by one, and concatenated. [`File::open`](crate::File::open) takes it.
+    /// One path of the URI, for [`File::open`](crate::File::open). Several paths are opened one by one and
+    /// concatenated.
     #[must_use]
     pub fn path(&self) -> &'a str {
         self.path
     }
 
-    /// The value of a key: as given, else its default. `None`: neither, or no such key.
+    /// The value of a key: from the URI, else the default. `None`: neither, or no such key.
     #[must_use]
     pub fn value(&self, key: &str) -> Option<&'a str> {
         self.values.iter().find(|(name, _)| *name == key)?.1
     }
 
-    /// The caller's, for what `open` opens and makes.
+    /// The caller's options, for the files and the dataset that `open` creates.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
@@ -106,8 +107,9 @@ impl fmt::Debug for FormatRequest<'_> {
     }
 }
 
-/// A format of your own: opened as `name:path?key=value`, or found by content or suffix where no format of the library is
-/// surer. Called from several threads at once; a panic becomes an error.
+/// A format of your own, opened as `name:path?key=value`. A file without a scheme is matched by content or
+/// suffix, if no format of the library matches it with more certainty. Called from several threads
+/// concurrently; a panic becomes an error.
 ///
 /// ```
 /// use dataline::{Array, Dataset, ExtensionError, Extensions, File, Format, FormatRequest, Options};
@@ -140,10 +142,10 @@ impl fmt::Debug for FormatRequest<'_> {
 /// # }
 /// ```
 pub trait Format: Send + Sync + 'static {
-    /// 2 to 32 of `a-z 0-9 _`, a letter first. Asked once, as all that describes the format.
+    /// 2 to 32 characters of `a-z 0-9 _`, a letter first. Like every description of the format, read once.
     fn name(&self) -> &str;
 
-    /// What it is, for lists.
+    /// A description, for lists.
     fn doc(&self) -> &str {
         ""
     }
@@ -153,22 +155,22 @@ pub trait Format: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Of file names: `&[".wav", ".flac"]`.
+    /// The file-name suffixes: `&[".wav", ".flac"]`.
     fn suffixes(&self) -> &[&str] {
         &[]
     }
 
-    /// How sure it is of a file without a scheme. Must not call Dataline.
+    /// How certain it is about a file without a scheme. Must not call Dataline.
     fn sniff(&self, file: &FirstBytes<'_>) -> Sniff {
         let _ = file;
         Sniff::No
     }
 
-    /// Makes the dataset, by any of the calls that do: [`Dataset::from_source`], [`Dataset::lend_arrays`],
+    /// Creates the dataset, with any call that does: [`Dataset::from_source`], [`Dataset::lend_arrays`],
     /// [`Dataset::open`].
     ///
     /// # Errors
-    /// Whatever is wrong with the file: see [`ExtensionError`].
+    /// Any problem with the file; see [`ExtensionError`].
     fn open(&self, request: &FormatRequest<'_>) -> std::result::Result<Dataset<'static>, ExtensionError>;
 }
 
@@ -241,7 +243,7 @@ unsafe extern "C" fn sniff<F: Format>(
 ) -> i32 {
     let mut sure = Sniff::No;
     no_panic(|| {
-        // SAFETY: the format that was lent, and what the library gives for this call.
+        // SAFETY: the format that was lent, and the library's arguments for this call.
         unsafe {
             let added = &*context.cast::<Added<F>>();
             let bytes = ffi::slice(bytes.cast::<u8>(), usize::try_from(count).unwrap_or(0));
@@ -281,7 +283,7 @@ unsafe extern "C" fn open<F: Format>(
 }
 
 /// # Safety
-/// What a callback gets, of a format with these keys.
+/// The argument of a callback, for a format with these keys.
 unsafe fn read_request<'a>(
     keys: &'a [String],
     request: &'a sys::dl_format_request,

@@ -1,4 +1,4 @@
-//! What encoded images say of themselves, and how values become pixels again.
+//! Headers of encoded images, and how to recover pixels from values.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use dataline_sys as sys;
@@ -15,7 +15,7 @@ pub enum ImageFormat {
     Webp,
     /// Netpbm: PGM, PPM, PAM.
     Pnm,
-    /// A number this release of the crate does not know.
+    /// A number that this release of the crate does not know.
     Other(i32),
 }
 
@@ -23,21 +23,21 @@ pub enum ImageFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImageInfo {
-    /// How it is encoded.
+    /// The encoding.
     pub format: ImageFormat,
-    /// Pixels, as stored: before any Exif orientation.
+    /// Width in pixels, as stored: before any Exif orientation.
     pub width: i64,
-    /// Pixels, as stored.
+    /// Height in pixels, as stored.
     pub height: i64,
     /// As stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK).
     pub channels: i32,
-    /// Bits of a channel.
+    /// Bits per channel.
     pub bits: i32,
-    /// Exif orientation, 1 to 8; 1 where there is none.
+    /// Exif orientation, 1 to 8; 1 if absent.
     pub orientation: i32,
     /// Progressive or interlaced.
     pub progressive: bool,
-    /// Encoded bytes.
+    /// The encoded bytes.
     pub bytes: i64,
 }
 
@@ -62,11 +62,11 @@ impl ImageInfo {
     }
 }
 
-/// What is delivered is `pixel * scale + offset`: [`Loader::pixel_scale`](crate::Loader::pixel_scale).
+/// The delivered value is `pixel * scale + offset`: [`Loader::pixel_scale`](crate::Loader::pixel_scale).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PixelScale {
-    /// Of one step of a stored pixel.
+    /// The change in value per step of a stored pixel.
     pub scale: f64,
-    /// Of a pixel of 0.
+    /// The value of a pixel of 0.
     pub offset: f64,
 }

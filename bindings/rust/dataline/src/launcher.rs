@@ -9,7 +9,8 @@ use std::os::raw::c_char;
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
-/// What `rank=auto` and `world_size=auto` stand for, and the place on this machine, to choose a device by.
+/// The values of `rank=auto` and `world_size=auto`, and the local rank on this machine, for choosing a
+/// device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Launcher {
@@ -17,19 +18,19 @@ pub struct Launcher {
     pub family: &'static str,
     /// From 0.
     pub rank: u64,
-    /// `None`: this launcher tells the rank only.
+    /// `None`: the launcher reports only the rank.
     pub world_size: Option<u64>,
-    /// Among those of this machine; `None`: it does not say.
+    /// The rank among the processes of this machine; `None`: the launcher does not report it.
     pub local_rank: Option<u64>,
-    /// `None`: it does not say.
+    /// `None`: the launcher does not report it.
     pub local_world_size: Option<u64>,
 }
 
-/// By the environment now: torchrun, Open MPI, PMI, a Slurm step, ...
+/// Reads the environment now: torchrun, Open MPI, PMI, a Slurm step, ...
 ///
 /// # Errors
-/// [`Code::InvalidArgument`](crate::Code::InvalidArgument) names variables that are no ranks, half a set, or contradict each
-/// other.
+/// [`Code::InvalidArgument`](crate::Code::InvalidArgument) names variables that are not ranks, are
+/// incomplete, or contradict each other.
 pub fn launcher() -> Result<Launcher> {
     let mut found = sys::dl_launcher { struct_size: ffi::size::<sys::dl_launcher>(), ..Default::default() };
     with_environment(|environment| {
@@ -47,7 +48,7 @@ pub fn launcher() -> Result<Launcher> {
     })
 }
 
-/// Calls `call` with the environment as C has it: the library reads none by itself.
+/// Calls `call` with the environment in C's form. The library does not read the environment.
 pub(crate) fn with_environment<T>(call: impl FnOnce(*const *const c_char) -> T) -> T {
     let joined = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).ok() // none has a NUL

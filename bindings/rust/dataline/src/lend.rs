@@ -7,8 +7,8 @@ use std::any::Any;
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-/// Calls `lend` with the owner in its final place and with what gives it back. Where the call fails, the library did
-/// not take the loan, and the owner is dropped here.
+/// Calls `lend` with the owner at its final address and with the function that releases it. If the call
+/// fails, the library has not taken the loan, and the owner is dropped here.
 pub(crate) fn lend<T: Send + Sync + 'static, R>(
     owner: T,
     lend: impl FnOnce(&T, sys::dl_release, *mut c_void) -> Result<R>,
@@ -24,13 +24,13 @@ pub(crate) fn lend<T: Send + Sync + 'static, R>(
 }
 
 /// # Safety
-/// `context` is a `Box<T>` that nobody uses any more.
+/// `context` is a `Box<T>` that is no longer used.
 pub(crate) unsafe extern "C" fn give_back<T>(context: *mut c_void) {
     // SAFETY: the caller's promise.
     no_panic(|| drop(unsafe { Box::from_raw(context.cast::<T>()) }));
 }
 
-/// What a panic says. What was thrown, but for text, is not dropped, for that might panic again.
+/// The text of a panic. A payload that is not text is not dropped, because its drop might panic too.
 pub(crate) fn panic_text(thrown: Box<dyn Any + Send>) -> String {
     let text = match thrown.downcast::<String>() {
         Ok(text) => *text,
@@ -45,7 +45,7 @@ pub(crate) fn panic_text(thrown: Box<dyn Any + Send>) -> String {
     format!("panicked: {text}")
 }
 
-/// Runs what the library calls: a panic must not pass through it.
+/// Runs a callback of the library: a panic must not unwind through the library.
 pub(crate) fn no_panic(run: impl FnOnce()) {
     if let Err(thrown) = catch_unwind(AssertUnwindSafe(run)) {
         panic_text(thrown);

@@ -1,8 +1,8 @@
 //! Data loading for machine-learning training.
 //!
-//! A [`Dataset`] is opened by URI, made of arrays, or read by your own [`Source`]. A [`Loader`] turns it into a stream
-//! of [`Batch`]es, shuffled, transformed and loaded ahead by native threads. The stream depends on the data, the
-//! options and the seed alone, never on the number of threads.
+//! Open a [`Dataset`] by URI, create it from arrays, or read it with your own [`Source`]. A [`Loader`] turns
+//! it into a stream of [`Batch`]es. Native threads shuffle, transform and load them ahead. The stream depends
+//! only on the data, the options and the seed, never on the number of threads.
 //!
 //! ```
 //! use dataline::{Array, Dataset, Loader, Options};
@@ -27,27 +27,28 @@
 //! # }
 //! ```
 //!
-//! Options, their defaults and their docs come from the library: [`options_table`], [`transforms_table`],
+//! The library defines all options with their defaults and docs: [`options_table`], [`transforms_table`],
 //! [`formats_table`].
 //!
-//! **Extensions.** A [`Format`], [`Operator`] or [`Storage`] of your own is added to [`Extensions`], which are set in
-//! options.
+//! **Extensions.** Add a [`Format`], [`Operator`] or [`Storage`] of your own to [`Extensions`], and set these
+//! in options.
 //!
-//! **Errors** are local: after one the object stays usable. Each carries a [`Code`], a one-line message that names the
-//! file, offset, sample or option, and the sample's index where there is one.
+//! **Errors** are local: the object stays usable after an error. Each error has a [`Code`] and a one-line
+//! message that names the file, offset, sample or option. It has the sample's index if a sample is concerned.
 //!
-//! **Writing.** A [`Writer`] makes sets of rows that a [`Dataset`] opens.
+//! **Writing.** A [`Writer`] writes rows as a set that a [`Dataset`] opens.
 //!
-//! **Threads.** `Dataset`, `Loader`, `Batch` and `Writer` are `Send + Sync`. Several threads may take batches of one loader: each
-//! gets a different one. They share an [`Epoch`], or call [`Loader::next`]. A newer loop over the loader ends the older one.
+//! **Threads.** `Dataset`, `Loader`, `Batch` and `Writer` are `Send + Sync`. Several threads may take batches
+//! from one loader; each call gets a different batch. They share an [`Epoch`], or call [`Loader::next`]. A
+//! newer loop over the loader ends the older one.
 //!
-//! **Processes.** In a forked child a loader's calls fail with [`Code::Forked`]; datasets keep working.
+//! **Processes.** In a forked child, calls of a loader fail with [`Code::Forked`]; datasets stay usable.
 //!
-//! **Features.** `ndarray`: fields as array views, arrays as fields. `candle`: fields as tensors.
-//! `futures`: an epoch as an asynchronous stream. `static`: link the archive
-//! where the library is taken from a folder or the system.
+//! **Features.** `ndarray`: fields as array views, arrays as fields. `candle`: fields as tensors. `futures`:
+//! an epoch as an asynchronous stream. `static`: links the static library if the library comes from a folder
+//! or the system.
 //!
-//! Minimum Rust: 1.63; with `ndarray` or `candle` what these need.
+//! Minimum Rust: 1.63; with `ndarray` or `candle`, the version that these need.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 #![cfg_attr(docsrs, feature(doc_cfg))]

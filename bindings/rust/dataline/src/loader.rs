@@ -18,10 +18,11 @@ use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A job's stream of batches; owns threads, slots and position. `'a` is what its dataset borrows.
+/// A job's stream of batches; owns threads, slots and position. `'a` is the lifetime of the data that its
+/// dataset borrows.
 ///
-/// Any thread, also concurrently: each call of [`Loader::next`] gets a different batch. When it is dropped, batches that
-/// are held stay as they are.
+/// Any thread, also concurrently: each call of [`Loader::next`] gets a different batch. Held batches stay
+/// valid after the loader is dropped.
 pub struct Loader<'a> {
     handle: *mut sys::dl_loader,
     shared: Arc<Shared>,
@@ -34,21 +35,22 @@ unsafe impl Send for Loader<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Loader<'_> {}
 
-/// The position of a loader: what it delivered, not what it loaded ahead.
+/// The position of a loader. Counts batches that were delivered, not those loaded ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// From 0.
     pub epoch: u64,
-    /// Batches of it that were delivered; as many as there are: the end of the epoch is still due.
+    /// Batches delivered in this epoch. If equal to [`Loader::steps`], the end of the epoch has not been
+    /// returned yet.
     pub step: u64,
 }
 
 impl<'a> Loader<'a> {
-    /// Plans memory, starts the threads and begins to load.
+    /// Plans memory, starts the workers and starts to load.
     ///
     /// # Errors
-    /// [`Error::Call`](crate::Error::Call) for options and transforms that do not fit,
-    /// [`Error::Machine`](crate::Error::Machine) when memory or threads do not suffice.
+    /// [`Error::Call`](crate::Error::Call) for invalid options and transforms,
+    /// [`Error::Machine`](crate::Error::Machine) if memory or threads do not suffice.
     pub fn new(dataset: &Dataset<'a>, options: &Options) -> Result<Loader<'a>> {
         let mut handle = ptr::null_mut();
         options.give_environment()?;
@@ -59,21 +61,24 @@ impl<'a> Loader<'a> {
         Ok(Loader { handle, shared, tracing: Tracing::default(), borrowed: PhantomData })
     }
 
-    /// The batches of one epoch: the rest of this one after [`Loader::seek`] or [`Loader::load_state`]; the next one from
-    /// its first step if this was left in the middle. Nothing after the last epoch. `for batch in &loader` is the same.
+    /// The batches of one epoch. After [`Loader::seek`] or [`Loader::load_state`], the rest of the current
+    /// epoch. If the current epoch was left in the middle, the next epoch from its first step. Empty after
+    /// the last epoch. The same as `for batch in &loader`.
     ///
-    /// It ends the current loop over the same loader, if any: the next item of that loop is an error. Threads share an
-    /// epoch by sharing one [`Epoch`].
+    /// It ends the current loop over the same loader, if any: the next item of that loop is an error. Threads
+    /// share an epoch by sharing one [`Epoch`].
     pub fn epoch(&self) -> Epoch<'_> {
         Epoch::begin(self)
     }
 
-    /// The next batch, in order. `None` waits without limit, zero does not wait. With `num_workers=0` the call does the work
-    /// itself, whatever the time-out. It takes from the same stream as loops do, and ends no loop.
+    /// Returns the next batch, in order. `None` waits without limit; zero polls. With `num_workers=0` the
+    /// call itself loads, without regard to the timeout. It takes batches from the same stream as loops do,
+    /// and ends no loop.
     ///
     /// # Errors
-    /// [`BadSample`](crate::Code::BadSample) with `on_error=raise`: once a step, the next call delivers the step's good
-    /// samples. [`LeasesHeld`](crate::Code::LeasesHeld), [`Forked`](crate::Code::Forked), cancelled, interrupted.
+    /// [`BadSample`](crate::Code::BadSample) with `on_error=raise`: once per step; the next call delivers the
+    /// good samples of that step. [`LeasesHeld`](crate::Code::LeasesHeld), [`Forked`](crate::Code::Forked),
+    /// cancelled, interrupted.
     #[inline]
     pub fn next(&self, timeout: Option<Duration>) -> Result<Next> {
         let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
@@ -82,8 +87,8 @@ impl<'a> Loader<'a> {
         unsafe { Next::of(|batch, error| sys::dl_loader_next(self.handle, timeout_ns, batch, error)) }
     }
 
-    /// With `num_workers=0`: loads on this thread for about `budget`, so that a frame loop can spread a batch over several
-    /// frames; one run of samples at least. True: [`Loader::next`] returns at once.
+    /// `num_workers=0`: loads on this thread for about `budget`, for example in a frame loop; at least one
+    /// run of samples. True: [`Loader::next`] returns immediately.
     ///
     /// # Errors
     /// [`Code::Forked`](crate::Code::Forked), a lost device; cancelled, interrupted.
@@ -111,7 +116,8 @@ impl<'a> Loader<'a> {
         &self.tracing
     }
 
-    /// What it measures, as a table that outlives it; with `stats=full`, or once a trace has begun, also where the time goes.
+    /// The loader's measurements, as a table that outlives it. With `stats=full`, or after a trace has
+    /// started, also where the time goes.
     ///
     /// # Errors
     /// [`Code::Forked`](crate::Code::Forked).
@@ -120,7 +126,7 @@ impl<'a> Loader<'a> {
         unsafe { Metrics::of(self.handle) }
     }
 
-    /// Where it is.
+    /// The current position.
     ///
     /// # Errors
     /// [`Code::Forked`](crate::Code::Forked).
@@ -131,7 +137,8 @@ impl<'a> Loader<'a> {
         Ok(Position { epoch: u64::try_from(epoch).unwrap_or(0), step: u64::try_from(step).unwrap_or(0) })
     }
 
-    /// Goes to a step of an epoch. Clears a cancel and an interrupt, and ends the current loop. Held batches stay valid.
+    /// Seeks to a step of an epoch. Clears a cancel and an interrupt, and ends the current loop. Held batches
+    /// stay valid.
     ///
     /// # Errors
     /// [`OutOfRange`](crate::Code::OutOfRange), which names the limits.
@@ -141,19 +148,20 @@ impl<'a> Loader<'a> {
         ffi::hard(|error| unsafe { sys::dl_loader_seek(self.handle, clamp(epoch), clamp(step), error) })
     }
 
-    /// Batches in an epoch, the same on every rank; `None` when not known.
+    /// Batches per epoch, the same on every rank; `None` if unknown.
     #[must_use]
     pub fn steps(&self) -> Option<usize> {
         // SAFETY: a live handle.
         usize::try_from(unsafe { sys::dl_loader_steps(self.handle) }).ok()
     }
 
-    /// The order from the next epoch that has not begun, borrowed from `owner` as in
-    /// [`Options::sample_indices`], with which the loader has to be made.
+    /// Replaces the order, starting with the next epoch that has not begun. For loaders created with
+    /// [`Options::sample_indices`]. Borrowed from `owner` as there.
     ///
     /// # Errors
-    /// [`Code::InvalidArgument`](crate::Code::InvalidArgument) or [`Code::OutOfRange`](crate::Code::OutOfRange) when the
-    /// length is not that of the first order, or an index does not exist.
+    /// [`Code::InvalidArgument`](crate::Code::InvalidArgument) or
+    /// [`Code::OutOfRange`](crate::Code::OutOfRange) if the length differs from that of the first order, or
+    /// an index does not exist.
     pub fn set_indices(&self, owner: impl AsRef<[i64]> + Send + Sync + 'static) -> Result<()> {
         lend(owner, |owner, release, context| {
             let indices = owner.as_ref();
@@ -165,7 +173,7 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// The position and what identifies the job, as text.
+    /// The position and the identity of the job, as text. Any language and the shell can resume from it.
     ///
     /// # Errors
     /// [`Code::Forked`](crate::Code::Forked).
@@ -176,8 +184,8 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Goes to a saved position, as [`Loader::seek`] does. Threads, depth, I/O, memory and transform may differ from the
-    /// saving job's; rank and world size too, at an equal global batch.
+    /// Seeks to a saved position. Threads, depth, I/O, memory and transform may differ from the saving job.
+    /// Rank and world size may differ too, if the global batch is equal.
     ///
     /// # Errors
     /// [`Error::State`](crate::Error::State): damaged, or of another job; names both values.
@@ -187,7 +195,7 @@ impl<'a> Loader<'a> {
         ffi::hard(|error| unsafe { sys::dl_loader_state_load(self.handle, text.as_ptr(), error) })
     }
 
-    /// What ends this loader's waits from other threads.
+    /// A handle that ends this loader's waits from other threads.
     #[must_use]
     pub fn cancel_handle(&self) -> CancelHandle {
         CancelHandle { shared: Arc::clone(&self.shared) }
@@ -196,7 +204,8 @@ impl<'a> Loader<'a> {
     /// A file descriptor that is readable while [`Loader::next`] would not wait. Poll it; never read it.
     ///
     /// # Errors
-    /// [`Code::Forked`](crate::Code::Forked); [`Code::TooManyFiles`](crate::Code::TooManyFiles) when the process may open no more.
+    /// [`Code::Forked`](crate::Code::Forked); [`Code::TooManyFiles`](crate::Code::TooManyFiles) if the
+    /// process has too many open files.
     pub fn wait_handle(&self) -> Result<BorrowedFd<'_>> {
         let mut handle = -1;
         // SAFETY: a live handle.
@@ -205,7 +214,7 @@ impl<'a> Loader<'a> {
         Ok(unsafe { BorrowedFd::borrow_raw(handle as i32) })
     }
 
-    /// The fields of a batch, after transforms; the first dim is -1 where batches may differ in size.
+    /// The schema of batches, after transforms. The first dim is -1 if batches may differ in size.
     #[must_use]
     pub fn fields(&self) -> Vec<Field> {
         let mut count = 0;
@@ -213,7 +222,7 @@ impl<'a> Loader<'a> {
         unsafe { field::fields_of(sys::dl_loader_fields(self.handle, &mut count), count) }
     }
 
-    /// Where its batches' memory is.
+    /// The device of its batches.
     #[must_use]
     pub fn device(&self) -> Device {
         let mut count = 0;
@@ -225,16 +234,16 @@ impl<'a> Loader<'a> {
         views.iter().next().map_or(Device::Cpu, |view| Device::of(view.device_type, view.device_index))
     }
 
-    /// How the pixels of a field are seen again: what is delivered in a channel is `pixel * scale + offset`, pixels being
-    /// the stored u8 or u16. Where all channels are alike any channel will do.
+    /// How to recover the pixels of a field: the value delivered in a channel is `pixel * scale + offset`,
+    /// where `pixel` is the stored u8 or u16. If all channels have the same scale, any channel works.
     ///
     /// # Errors
-    /// [`Code::NoSuchField`], [`Code::InvalidArgument`] for a channel that is not there, [`Code::Unsupported`] for values
-    /// that are no longer those of pixels.
+    /// [`Code::NoSuchField`], [`Code::InvalidArgument`] for a channel that does not exist,
+    /// [`Code::Unsupported`] if values do not map back to pixels.
     pub fn pixel_scale(&self, field: &str, channel: usize) -> Result<PixelScale> {
         let names: Vec<String> = self.fields().into_iter().map(|one| one.name).collect();
         let place = names.iter().position(|name| name == field).ok_or_else(|| {
-            Error::new(Code::NoSuchField, format!("no field '{field}'; there are {}", names.join(", ")))
+            Error::new(Code::NoSuchField, format!("no field '{field}'; the fields are {}", names.join(", ")))
         })?;
         let (place, channel) = (ffi::count("fields", place)?, ffi::length(channel)?);
         let mut found = PixelScale { scale: 1.0, offset: 0.0 };
@@ -246,11 +255,11 @@ impl<'a> Loader<'a> {
         Ok(found)
     }
 
-    /// Where each part of a sample's way runs, in order, field by field: what the host does, what crosses the bus, what
-    /// the device does.
+    /// Where each stage of a sample runs, in order, field by field: on the host, copies over the bus, on the
+    /// device.
     ///
     /// # Errors
-    /// [`Error::Internal`](crate::Error::Internal) at most.
+    /// Only [`Error::Internal`](crate::Error::Internal).
     pub fn plan(&self) -> Result<Vec<PlanStage>> {
         let device = self.device();
         // SAFETY: a live handle.
@@ -258,7 +267,7 @@ impl<'a> Loader<'a> {
             .map(|index| {
                 let size = ffi::size::<sys::dl_plan_stage>();
                 let mut stage = sys::dl_plan_stage { struct_size: size, ..Default::default() };
-                // SAFETY: a live handle; `stage` says its size.
+                // SAFETY: a live handle; `stage` states its size.
                 ffi::hard(|error| unsafe { sys::dl_loader_plan_at(self.handle, index, &mut stage, error) })?;
                 // SAFETY: its texts live as long as the loader.
                 Ok(unsafe { PlanStage::of(&stage, device) })
@@ -266,7 +275,8 @@ impl<'a> Loader<'a> {
             .collect()
     }
 
-    /// The parts of the mix that it delivers, as they stand now; empty for other datasets.
+    /// The current state of the parts of the mix it delivers: requested and delivered shares, epochs. Empty
+    /// for other datasets.
     ///
     /// # Errors
     /// [`Code::Forked`].
@@ -275,7 +285,7 @@ impl<'a> Loader<'a> {
         (0..unsafe { sys::dl_loader_part_count(self.handle) })
             .map(|index| {
                 let mut part = mix::blank_part();
-                // SAFETY: a live handle; `part` says its size.
+                // SAFETY: a live handle; `part` states its size.
                 ffi::hard(|error| unsafe { sys::dl_loader_part_at(self.handle, index, &mut part, error) })?;
                 // SAFETY: its texts live as long as the loader.
                 Ok(unsafe { PartInfo::of(&part) })
@@ -283,18 +293,19 @@ impl<'a> Loader<'a> {
             .collect()
     }
 
-    /// Counters since it was made.
+    /// Counters since the loader was created.
     ///
     /// # Errors
     /// [`Code::Forked`](crate::Code::Forked).
     pub fn stats(&self) -> Result<Stats> {
         let mut stats = sys::dl_stats { struct_size: ffi::size::<sys::dl_stats>(), ..Default::default() };
-        // SAFETY: a live handle; `stats` says its size.
+        // SAFETY: a live handle; `stats` states its size.
         ffi::hard(|error| unsafe { sys::dl_loader_stats(self.handle, &mut stats, error) })?;
         Ok(Stats::from(&stats))
     }
 
-    /// From now on `count` workers work, 1 to [`Tuned::most_workers`]; the others sleep. Ends tuning. Any thread.
+    /// Sets the number of active workers, 1 to [`Tuned::most_workers`]; the others sleep. Ends tuning. Any
+    /// thread.
     ///
     /// # Errors
     /// [`Code::OutOfRange`], [`Code::WrongState`] (with `num_workers=0`), [`Code::Forked`].
@@ -303,21 +314,21 @@ impl<'a> Loader<'a> {
         ffi::hard(|error| unsafe { sys::dl_loader_set_workers(self.handle, count, error) })
     }
 
-    /// Workers and depth in force, and what `tune=on` or `tune=watch` makes of them.
+    /// The workers and depth in use, and what `tune=on` or `tune=watch` would change.
     ///
     /// # Errors
     /// [`Code::Forked`].
     pub fn tuned(&self) -> Result<Tuned> {
         let mut tuned = tuned::blank();
-        // SAFETY: a live handle; `tuned` says its size.
+        // SAFETY: a live handle; `tuned` states its size.
         ffi::hard(|error| unsafe { sys::dl_loader_tuned(self.handle, &mut tuned, error) })?;
         Ok(Tuned::from(&tuned))
     }
 
-    /// The bad samples found so far, in order of delivery; in a forked child none.
+    /// The bad samples found so far, in order of delivery; none in a forked child.
     ///
     /// # Errors
-    /// [`Error::Internal`](crate::Error::Internal) at most: the list only grows.
+    /// Only [`Error::Internal`](crate::Error::Internal): the list only grows.
     pub fn bad_samples(&self) -> Result<Vec<BadSample>> {
         // SAFETY: a live handle.
         (0..unsafe { sys::dl_loader_bad_sample_count(self.handle) })
@@ -328,7 +339,7 @@ impl<'a> Loader<'a> {
     fn bad_sample(&self, index: i64) -> Result<BadSample> {
         let mut bad =
             sys::dl_bad_sample { struct_size: ffi::size::<sys::dl_bad_sample>(), ..Default::default() };
-        // SAFETY: a live handle; `bad` says its size.
+        // SAFETY: a live handle; `bad` states its size.
         ffi::hard(|error| unsafe { sys::dl_loader_bad_sample_at(self.handle, index, &mut bad, error) })?;
         Ok(BadSample::from(&bad))
     }

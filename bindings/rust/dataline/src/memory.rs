@@ -1,4 +1,4 @@
-//! The host's own memory for what the library allocates.
+//! Memory of the host for the library's allocations.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::no_panic;
@@ -8,7 +8,7 @@ use std::mem::size_of;
 use std::os::raw::c_void;
 use std::ptr;
 
-/// What a block of memory is for.
+/// The purpose of a block of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MemoryKind {
@@ -16,15 +16,16 @@ pub enum MemoryKind {
     Metadata,
     /// Orders, indices, weights.
     Table,
-    /// The batch slots: one block a loader, 2 MiB aligned.
+    /// The batch slots: one block per loader, 2 MiB aligned.
     Arena,
     /// Datasets held in memory, 2 MiB aligned.
     Data,
     /// A batch beyond `max_leases`.
     Overflow,
-    /// Images being decoded, 2 MiB aligned: a block a worker, touched as far as images need it.
+    /// Address space that is touched only as needed, 2 MiB aligned: images being decoded (one block per
+    /// worker), rows without a fixed size (one block per loader).
     Frames,
-    /// A number this release of the crate does not know.
+    /// A number that this release of the crate does not know.
     Other(i32),
 }
 
@@ -42,28 +43,29 @@ impl MemoryKind {
     }
 }
 
-/// Memory for datasets and loaders: [`Options::allocator`](crate::Options::allocator). Every [`GlobalAlloc`] is one
-/// (`std::alloc::System`, or that of another crate); implement this trait by hand to learn what a block is for.
+/// Memory for datasets and loaders: [`Options::allocator`](crate::Options::allocator). Every [`GlobalAlloc`]
+/// implements it (`std::alloc::System`, or an allocator of another crate). Implement this trait yourself to
+/// learn the purpose of each block.
 ///
 /// # Safety
-/// As for [`GlobalAlloc`]: `allocate` gives memory of that layout that nobody else uses until it is released, or NULL.
-/// Called from any thread; must not call Dataline. A panic in it counts as NULL.
+/// As for [`GlobalAlloc`]: `allocate` returns memory of that layout that nothing else uses until it is
+/// released, or NULL. Called from any thread; must not call Dataline. A panic counts as NULL.
 pub unsafe trait Allocator: Sync {
-    /// Memory of this layout, not cleared, or NULL when there is none: the call that needs it then fails with
+    /// Returns memory of this layout, not cleared, or NULL on failure. The call that needs it then fails with
     /// [`Code::NoMemory`](crate::Code::NoMemory).
     ///
     /// # Safety
     /// The layout has at least one byte.
     unsafe fn allocate(&self, layout: Layout, kind: MemoryKind) -> *mut u8;
 
-    /// Takes it back.
+    /// Frees the memory.
     ///
     /// # Safety
-    /// `memory` comes from [`Allocator::allocate`] with this layout and kind, and is not used any more.
+    /// `memory` comes from [`Allocator::allocate`] with this layout and kind, and is not used afterwards.
     unsafe fn release(&self, memory: *mut u8, layout: Layout, kind: MemoryKind);
 }
 
-// SAFETY: the promises of `GlobalAlloc` are those asked for here.
+// SAFETY: `GlobalAlloc` makes the same promises.
 unsafe impl<A: GlobalAlloc + Sync> Allocator for A {
     unsafe fn allocate(&self, layout: Layout, _: MemoryKind) -> *mut u8 {
         // SAFETY: the caller's promise.
@@ -83,7 +85,7 @@ pub(crate) fn table<A: Allocator>(allocator: &'static A) -> sys::dl_allocator {
         context: allocator as *const A as *mut c_void,
         allocate: Some(allocate::<A>),
         release: Some(release::<A>),
-        destroy: None, // borrowed for ever
+        destroy: None, // borrowed forever
     }
 }
 

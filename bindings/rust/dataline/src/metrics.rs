@@ -1,4 +1,4 @@
-//! What a loader measures.
+//! The measurements of a loader.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::{ffi, Code, Error, Result};
@@ -7,24 +7,24 @@ use std::fmt;
 use std::ptr;
 use std::time::Duration;
 
-/// What a [`Metric`]'s value does.
+/// How the value of a [`Metric`] changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MetricKind {
-    /// It only grows.
+    /// Only grows.
     Counter,
-    /// It is now.
+    /// The current value.
     Gauge,
-    /// How often, how long.
+    /// How often and how long.
     Duration,
 }
 
-/// Whose a [`Metric`] is.
+/// The thread of a [`Metric`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricThread {
-    /// All together.
+    /// All threads together.
     All,
-    /// Whoever calls [`Loader::next`](crate::Loader::next).
+    /// The threads that call [`Loader::next`](crate::Loader::next).
     Consumer,
     /// A worker, from 0.
     Worker(u32),
@@ -34,30 +34,31 @@ pub enum MetricThread {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metric {
-    /// What its value does.
+    /// How its value changes.
     pub kind: MetricKind,
-    /// A member of [`Stats`](crate::Stats), or of durations `next`, `between`, `work`, `wait`, `off_cpu`,
+    /// A member of [`Stats`](crate::Stats), or for durations `next`, `between`, `work`, `wait`, `off_cpu`,
     /// `device`.
     pub name: String,
-    /// Of what is divided: a stage (`read`, `image: decode`), or why a worker waits (`no room`); else empty.
+    /// The part of a divided metric: a stage (`read`, `image: decode`), or why a worker waits (`no room`).
+    /// Otherwise empty.
     pub part: String,
     /// `ns`, `bytes`, `samples`, ...
     pub unit: String,
-    /// One sentence.
+    /// A description of one sentence.
     pub doc: String,
-    /// Whose it is.
+    /// The thread.
     pub thread: MetricThread,
-    /// Of a duration the sum.
+    /// The value. For a duration: the sum.
     pub value: i64,
-    /// Of a duration: how often; an estimate where only some are timed, as `value` is.
+    /// For a duration: how often. If only some calls are timed, an estimate, like `value`.
     pub count: i64,
-    /// Of a stage: what it read or made.
+    /// For a stage: the bytes it read or wrote.
     pub bytes: i64,
-    /// Of one time: half were at most this long, rounded up by an eighth at most.
+    /// For a duration: half of the times were at most this long, rounded up by at most an eighth.
     pub p50: Duration,
-    /// Of one time: all but a hundredth were at most this long.
+    /// For a duration: all but a hundredth of the times were at most this long.
     pub p99: Duration,
-    /// Of one time: the longest.
+    /// For a duration: the longest time.
     pub max: Duration,
 }
 
@@ -65,18 +66,18 @@ pub struct Metric {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stall {
-    /// Of the batch that it delivered.
+    /// The epoch of the batch that it delivered.
     pub epoch: i64,
-    /// Of the batch that it delivered.
+    /// The step of the batch that it delivered.
     pub step: i64,
-    /// How long it took.
+    /// The duration of the call.
     pub wait: Duration,
-    /// What the workers spent that time with, as [`Metric::part`]; `leases`: too many batches were held.
+    /// What the workers did in that time, as in [`Metric::part`]. `leases`: too many batches were held.
     pub cause: String,
 }
 
-/// What a loader measures: a table that outlives it, and tells its last numbers then. Several threads may read it, also
-/// while the loader is dropped. In a forked child it fails with [`Code::Forked`].
+/// A table that outlives its loader and then returns the final numbers. Several threads may read it, also
+/// while the loader is dropped. In a forked child its calls fail with [`Code::Forked`].
 ///
 /// ```
 /// use dataline::{Array, Dataset, Loader, Options};
@@ -90,7 +91,7 @@ pub struct Stall {
 /// let metrics = loader.metrics()?;
 /// let listener = TcpListener::bind("127.0.0.1:0")?;
 /// let address = listener.local_addr()?;
-/// // One client at a time, for a Prometheus of your own; where others can connect, use an HTTP library.
+/// // One client at a time, for your own Prometheus. If others can connect, use an HTTP library.
 /// std::thread::spawn(move || {
 ///     for stream in listener.incoming().flatten() {
 ///         let mut request = String::new();
@@ -133,7 +134,7 @@ impl Metrics {
         Ok(Metrics { handle })
     }
 
-    /// The rows as they stand now.
+    /// The current rows.
     ///
     /// # Errors
     /// [`Code::Forked`].
@@ -144,7 +145,7 @@ impl Metrics {
 
     fn row(&self, index: i64) -> Result<Metric> {
         let mut row = sys::dl_metric { struct_size: ffi::size::<sys::dl_metric>(), ..Default::default() };
-        // SAFETY: a live handle; `row` says its size.
+        // SAFETY: a live handle; `row` states its size.
         ffi::hard(|error| unsafe { sys::dl_metrics_at(self.handle, index, &mut row, error) })?;
         // SAFETY: its texts live as long as the handle.
         let text = |from| unsafe { ffi::text_of(from) };
@@ -171,17 +172,17 @@ impl Metrics {
         })
     }
 
-    /// The last calls of `next` that took long, at most 64, from the oldest.
+    /// The last calls of `next` that took long, at most 64, oldest first.
     ///
     /// # Errors
-    /// [`Error::Internal`](crate::Error::Internal) at most.
+    /// Only [`Error::Internal`](crate::Error::Internal).
     pub fn stalls(&self) -> Result<Vec<Stall>> {
         // SAFETY: a live handle.
         (0..unsafe { sys::dl_metrics_stall_count(self.handle) })
             .map(|index| {
                 let mut stall =
                     sys::dl_stall { struct_size: ffi::size::<sys::dl_stall>(), ..Default::default() };
-                // SAFETY: a live handle; `stall` says its size.
+                // SAFETY: a live handle; `stall` states its size.
                 ffi::hard(|error| unsafe {
                     sys::dl_metrics_stall_at(self.handle, index, &mut stall, error)
                 })?;
@@ -196,14 +197,16 @@ impl Metrics {
             .collect()
     }
 
-    /// The table in Prometheus's text format 0.0.4. `labels`, whose values may be any text, are added to each series.
+    /// The table in Prometheus's text format 0.0.4, with `labels` added to each series. A label value may be
+    /// any text.
     ///
     /// # Errors
-    /// [`Code::InvalidArgument`] for a name that Prometheus does not take, or that is the table's own; [`Code::Forked`].
+    /// [`Code::InvalidArgument`] for a label name that Prometheus does not accept, or that the table already
+    /// uses; [`Code::Forked`].
     pub fn text(&self, labels: &[(&str, &str)]) -> Result<String> {
         let labels = ffi::c_text("labels", &joined(labels)?)?;
         let mut bytes = 0;
-        // SAFETY: a live handle; without room only the length is asked for.
+        // SAFETY: a live handle; without space only the length is requested.
         ffi::hard(|error| unsafe {
             sys::dl_metrics_text(self.handle, labels.as_ptr(), ptr::null_mut(), &mut bytes, error)
         })?;

@@ -4,58 +4,61 @@
 use crate::{ffi, Code, Dataset, Error, Options, Result};
 use dataline_sys as sys;
 
-/// How much of a part a mix holds. All parts of a mix have the same kind.
+/// The share of a part in a mix. All parts of a mix use the same kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Share {
-    /// Relative to the other parts; a part goes through its own epochs. 0: not drawn, until a stage says otherwise.
+    /// The weight, relative to the other parts; a part goes through its own epochs. 0: not drawn, until a
+    /// stage changes the weight.
     Weight(f64),
-    /// An epoch has each sample of the part so many times; of a fraction, those that come once more are drawn anew.
+    /// How often an epoch repeats each sample of the part. For a fraction, each epoch draws again which
+    /// samples are repeated once more.
     Repeat(f64),
 }
 
 /// A part of a mix: [`Dataset::mix`].
 #[derive(Clone, Debug)]
 pub struct MixPart<'d, 'a> {
-    /// In messages, states and statistics; `""`: its number.
+    /// The name in messages, states and statistics; `""`: the part's index.
     pub name: &'d str,
-    /// What it draws from.
+    /// The dataset that it draws from.
     pub dataset: &'d Dataset<'a>,
-    /// How much of it.
+    /// The share.
     pub share: Share,
-    /// Of its samples, before the loader's transform; `""`: none. Parts that are stored differently become alike by it.
+    /// Applied to its samples, before the loader's transform; `""`: none. Use it to make parts alike that are
+    /// stored differently.
     pub transform: &'d str,
 }
 
-/// Weights, one a part, from a step of the job on.
+/// Weights, one per part, that apply from a step of the job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MixStage {
     /// At least 1; counts over all epochs.
     pub step: i64,
-    /// One a part.
+    /// One weight per part.
     pub weights: Vec<f64>,
 }
 
-/// A part of a mix as its dataset or a loader describes it.
+/// A part of a mix, described by its dataset or by a loader.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PartInfo {
-    /// As the mix has it.
+    /// The name in the mix.
     pub name: String,
-    /// Of a dataset: as the recipe has it; `""` of a loader.
+    /// Dataset: the URI in the recipe. Loader: `""`.
     pub uri: String,
-    /// The part has.
+    /// The sample count of the part.
     pub samples: i64,
-    /// Of a loader: to this rank since it was made, without pads.
+    /// Loader: samples delivered to this rank since the loader was created, without pads.
     pub delivered: i64,
-    /// Of a dataset: how often an epoch has each sample; 0: it has a weight.
+    /// Dataset: how often an epoch repeats each sample; 0: the part has a weight.
     pub repeat: f64,
-    /// Of a loader: how often the job has gone through the part by now, over all ranks.
+    /// Loader: how often the job has gone through the part so far, over all ranks.
     pub epochs: f64,
-    /// Of the samples drawn now; of a dataset, at the beginning of a job.
+    /// Loader: the requested share of the samples drawn now. Dataset: the share at the start of a job.
     pub share_asked: f64,
-    /// Of a loader: of what was delivered.
+    /// Loader: the share of the delivered samples.
     pub share_got: f64,
-    /// Of a dataset: the part's own; `""` for none, and of a loader.
+    /// Dataset: the part's own transform, `""` for none. Loader: `""`.
     pub transform: String,
 }
 
@@ -89,13 +92,14 @@ pub(crate) fn blank_part() -> sys::dl_part {
 }
 
 impl<'a> Dataset<'a> {
-    /// Draws from all parts in their shares, or each sample so many times. `samples_per_epoch`: of weights; `None`: as
-    /// many as the parts have. Of the options, `pack_length` packs the documents that are drawn.
+    /// Draws from all parts by weight, or repeats each sample. `samples_per_epoch` applies to weights;
+    /// `None`: the sample count of all parts together. The option `pack_length` packs the documents that are
+    /// drawn.
     ///
     /// # Errors
-    /// [`Code::Mismatch`] names two parts that do not fit;
-    /// [`Code::OutOfRange`], [`Code::InvalidArgument`], [`Code::Empty`], [`Code::Unsupported`]; of a part's transform
-    /// [`Code::BadTransform`] and [`Code::NoSuchField`].
+    /// [`Code::Mismatch`] names two parts that do not match. [`Code::OutOfRange`], [`Code::InvalidArgument`],
+    /// [`Code::Empty`], [`Code::Unsupported`]. For a part's transform: [`Code::BadTransform`] and
+    /// [`Code::NoSuchField`].
     pub fn mix(
         parts: &[MixPart<'_, 'a>],
         schedule: &[MixStage],
@@ -127,7 +131,7 @@ impl<'a> Dataset<'a> {
             })
             .collect();
         if schedule.iter().any(|stage| stage.weights.len() != parts.len()) {
-            return Err(Error::new(Code::InvalidArgument, "a stage of a mix needs one weight a part"));
+            return Err(Error::new(Code::InvalidArgument, "a stage of a mix needs one weight per part"));
         }
         let stages: Vec<_> = schedule
             .iter()
@@ -160,13 +164,13 @@ impl<'a> Dataset<'a> {
     /// The parts of a mix; empty for other datasets.
     ///
     /// # Errors
-    /// [`Error::Internal`] at most.
+    /// Only [`Error::Internal`].
     pub fn parts(&self) -> Result<Vec<PartInfo>> {
         // SAFETY: a live handle.
         (0..unsafe { sys::dl_dataset_part_count(self.raw()) })
             .map(|index| {
                 let mut part = blank_part();
-                // SAFETY: a live handle; `part` says its size.
+                // SAFETY: a live handle; `part` states its size.
                 ffi::hard(|error| unsafe { sys::dl_dataset_part_at(self.raw(), index, &mut part, error) })?;
                 // SAFETY: its texts live as long as the dataset.
                 Ok(unsafe { PartInfo::of(&part) })

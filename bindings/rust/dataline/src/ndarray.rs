@@ -20,9 +20,9 @@
 //! # }
 //! ```
 //!
-//! Fields: [`Batch::array`], [`Batch::array_dyn`]. Views have the strides of the field, so overlapping windows
-//! (`tokens:...?views=true`) are seen in place too. Ragged fields: [`Tensor::array`] is the items of all rows,
-//! [`Tensor::row_array`] those of one. Arrays: [`Array::from_ndarray`].
+//! Fields: [`Batch::array`], [`Batch::array_dyn`]. Views have the strides of the field, so overlapping
+//! windows (`tokens:...?views=true`) are viewed without a copy too. Ragged fields: [`Tensor::array`] returns
+//! the items of all rows, [`Tensor::row_array`] those of one row. Arrays: [`Array::from_ndarray`].
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::{Array, Batch, Code, Element, Error, Kind, Result, Tensor};
@@ -32,7 +32,7 @@ impl Batch {
     /// A field as a view of fixed rank: `batch.array::<f32, Ix4>("image")`.
     ///
     /// # Errors
-    /// [`Code::NoSuchField`]; [`Code::Mismatch`] when the items are not `T` or the rank is another.
+    /// [`Code::NoSuchField`]; [`Code::Mismatch`] if the items are not `T` or the rank differs.
     pub fn array<T: Element, D: Dimension>(&self, name: &str) -> Result<ArrayView<'_, T, D>> {
         self.tensor(name)?.array()
     }
@@ -40,7 +40,7 @@ impl Batch {
     /// A field as a view of any rank.
     ///
     /// # Errors
-    /// As for [`Batch::array`], but for the rank.
+    /// As for [`Batch::array`], except for the rank.
     pub fn array_dyn<T: Element>(&self, name: &str) -> Result<ArrayViewD<'_, T>> {
         self.tensor(name)?.array_dyn()
     }
@@ -50,18 +50,18 @@ impl<'b> Tensor<'b> {
     /// A view of fixed rank; the first dim is the rows (dense) or the items of all rows (ragged).
     ///
     /// # Errors
-    /// [`Code::Mismatch`] when the items are not `T` or the rank is another.
+    /// [`Code::Mismatch`] if the items are not `T` or the rank differs.
     pub fn array<T: Element, D: Dimension>(&self) -> Result<ArrayView<'b, T, D>> {
         self.array_dyn()?.into_dimensionality().map_err(|_| {
             let expected = D::NDIM.map_or("any".to_owned(), |rank| rank.to_string());
-            refuse(self.name(), &format!("rank is {}, asked for {expected}", self.shape().len()))
+            refuse(self.name(), &format!("rank is {}, expected {expected}", self.shape().len()))
         })
     }
 
     /// A view of any rank.
     ///
     /// # Errors
-    /// [`Code::Mismatch`] when the items are not `T`.
+    /// [`Code::Mismatch`] if the items are not `T`.
     pub fn array_dyn<T: Element>(&self) -> Result<ArrayViewD<'b, T>> {
         let (shape, items) = (IxDyn(&sizes(self.shape())), self.span()?);
         let view = if items.is_empty() {
@@ -72,7 +72,7 @@ impl<'b> Tensor<'b> {
         view.map_err(|error| refuse(self.name(), &error.to_string()))
     }
 
-    /// One row; of a ragged field its items, however many.
+    /// One row. For a ragged field: its items, of any number.
     ///
     /// # Errors
     /// As for [`Tensor::row`].
@@ -88,7 +88,7 @@ impl<'b> Tensor<'b> {
 }
 
 impl<'a> Array<'a> {
-    /// An array as a field; its first axis is the samples.
+    /// An array as a field. Its first axis is the samples.
     ///
     /// ```
     /// use dataline::{Array, Dataset, Options};
@@ -108,8 +108,9 @@ impl<'a> Array<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Code::InvalidArgument`] when the array has no axis, or its items are not contiguous in C order: copy it
-    /// with `array.as_standard_layout()`, or take the columns of a whole table with [`Array::strided`].
+    /// [`Code::InvalidArgument`] if the array has no axis, or its items are not contiguous in C order. Copy
+    /// such an array with `array.as_standard_layout()`, or take the columns of a complete table with
+    /// [`Array::strided`].
     pub fn from_ndarray<T, S, D>(name: &str, array: &'a ArrayBase<S, D>) -> Result<Array<'a>>
     where
         T: Element,
@@ -117,10 +118,8 @@ impl<'a> Array<'a> {
         D: Dimension,
     {
         let items = array.as_slice().ok_or_else(|| {
-            let text = format!(
-                "field '{name}': items do not lie one after another, their strides are {:?}",
-                array.strides()
-            );
+            let text =
+                format!("field '{name}': items are not contiguous, their strides are {:?}", array.strides());
             Error::new(Code::InvalidArgument, text)
         })?;
         Array::dense(name, array.shape(), items)

@@ -10,11 +10,11 @@ use std::ptr;
 pub enum Next {
     /// The next batch, in order.
     Batch(Batch),
-    /// Once at the end of each epoch, the last too.
+    /// Once at the end of each epoch, including the last.
     EndOfEpoch,
     /// After the last of `epochs` epochs, on every call.
     End,
-    /// The time-out expired. Nothing was lost.
+    /// The timeout expired. Nothing is lost.
     TimedOut,
 }
 

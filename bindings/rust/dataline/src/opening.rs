@@ -12,21 +12,21 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-/// How far an [`Opening`] is. The numbers only grow, the totals too.
+/// The progress of an [`Opening`]. The numbers only grow, including the totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
     /// [`Opening::wait`] would not wait.
     pub done: bool,
-    /// Opened.
+    /// Files opened so far.
     pub files: i64,
-    /// That the URI stands for; 0: not known yet.
+    /// Files that the URI matches; 0: not known yet.
     pub total_files: i64,
-    /// Read into memory (`io=memory`, `.gz`: as stored, then inflated) or searched (tar).
+    /// Bytes read into memory (`io=memory`, `.gz`: as stored, then decompressed) or searched (tar).
     pub bytes: i64,
-    /// Of those files that were begun; 0: only headers are read.
+    /// Bytes of the files that were started; 0: only headers are read.
     pub total_bytes: i64,
-    /// Found in folders, label files and tars.
+    /// Entries found in folders, label files and tars.
     pub entries: i64,
 }
 
@@ -43,7 +43,7 @@ impl Handle {
         let mut dataset = ptr::null_mut();
         // SAFETY: a live handle; `dataset` takes the result.
         match ffi::soft(|error| unsafe { sys::dl_opening_wait(self.0, timeout_ns, &mut dataset, error) })? {
-            // SAFETY: a dataset that the library gave to this call.
+            // SAFETY: a dataset that the library returned from this call.
             sys::DL_OK => Ok(Some(unsafe { Dataset::own(dataset) })),
             sys::DL_TIMEOUT => Ok(None),
             status => Err(ffi::soft_error(status)),
@@ -63,10 +63,11 @@ impl Drop for Handle {
     }
 }
 
-/// A dataset that is being opened, on a thread of the library: for programs that must not block, or show how far it is.
+/// A dataset that a thread of the library is opening. For programs that must not block, or that show
+/// progress.
 ///
-/// Dropping it ends the opening, and waits until its thread has noticed, which it looks for between files and pieces of a
-/// file. It may still change in a minor release.
+/// Dropping it ends the opening, and waits until its thread has noticed. The thread checks between files and
+/// pieces of a file. This type may still change in a minor release.
 ///
 /// ```
 /// # use dataline::{Opening, Options};
@@ -89,10 +90,10 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Begins what [`Dataset::open`] does, and returns. What is wrong with the URI or the data, the waits say.
+    /// Starts what [`Dataset::open`] does, and returns. The waits report errors in the URI or the data.
     ///
     /// # Errors
-    /// [`Code::Thread`] where the thread could not be started.
+    /// [`Code::Thread`] if the thread could not be started.
     pub fn start(uri: &str, options: &Options) -> Result<Opening> {
         let uri = ffi::c_text("uri", uri)?;
         let options = options.raw()?;
@@ -104,7 +105,7 @@ impl Opening {
         Ok(Opening { handle: Arc::new(Handle(handle)) })
     }
 
-    /// The dataset, once it is open.
+    /// Waits for the dataset and returns it.
     ///
     /// # Errors
     /// As [`Dataset::open`]; [`Error::Cancelled`].
@@ -113,16 +114,16 @@ impl Opening {
         open.ok_or_else(|| Error::new(Code::Internal, "a wait without limit timed out".to_owned()))
     }
 
-    /// The dataset, or `None` if it is not open by then; zero does not wait. It is handed out once.
+    /// The dataset, or `None` if it is not open at the timeout; zero does not wait. It is returned once.
     ///
     /// # Errors
-    /// As [`Opening::wait`]; [`Code::WrongState`] after it was handed out.
+    /// As [`Opening::wait`]; [`Code::WrongState`] after it was returned.
     pub fn wait_timeout(&self, timeout: Duration) -> Result<Option<Dataset<'static>>> {
         self.handle.wait(i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX))
     }
 
-    /// [`Opening::wait`] for asynchronous programs, of any executor: a thread of its own waits. Dropping the future ends
-    /// the opening.
+    /// [`Opening::wait`] for asynchronous programs, with any executor: a separate thread waits. Dropping the
+    /// future ends the opening.
     ///
     /// # Errors
     /// As [`Opening::wait`]; [`Code::Thread`].
@@ -130,12 +131,12 @@ impl Opening {
         Opened { handle: self.handle, room: None }.await
     }
 
-    /// How far it is. Never blocks.
+    /// The progress so far. Never blocks.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let mut from =
             sys::dl_progress { struct_size: ffi::size::<sys::dl_progress>(), ..Default::default() };
-        // SAFETY: a live handle; `from` says its size. Nothing else can be wrong.
+        // SAFETY: a live handle; `from` states its size. Nothing else can be wrong.
         let _ = ffi::hard(|error| unsafe { sys::dl_opening_progress(self.handle.0, &mut from, error) });
         Progress {
             done: from.done != 0,
@@ -147,12 +148,13 @@ impl Opening {
         }
     }
 
-    /// Ends it soon, with [`Error::Cancelled`], unless it is done by then. Never blocks.
+    /// Ends the opening soon, with [`Error::Cancelled`], unless it has already finished. Never blocks.
     pub fn cancel(&self) {
         self.handle.cancel();
     }
 
-    /// Readable once a wait would not wait (an eventfd on Linux): poll it, never read or close it. It lives as long as this.
+    /// Readable when a wait would not wait (an eventfd on Linux). Poll it; never read or close it. It lives
+    /// as long as this object.
     ///
     /// # Errors
     /// [`Code::TooManyFiles`], [`Code::Unsupported`].
@@ -170,7 +172,7 @@ impl fmt::Debug for Opening {
     }
 }
 
-/// Where the thread of a future puts what it waited for, and whom it wakes.
+/// The result of a future's thread, and the waker to call.
 #[derive(Default)]
 struct Room {
     found: Option<Result<Dataset<'static>>>,
@@ -183,7 +185,7 @@ fn locked(room: &Mutex<Room>) -> MutexGuard<'_, Room> {
 
 struct Opened {
     handle: Arc<Handle>,
-    /// Once a thread waits.
+    /// Set when a thread waits.
     room: Option<Arc<Mutex<Room>>>,
 }
 
@@ -200,7 +202,7 @@ impl Opened {
             let mut place = locked(&room);
             place.found = Some(found);
             let waker = place.waker.take();
-            drop(place); // who is woken may poll at once, here
+            drop(place); // the woken task may poll here immediately
             if let Some(waker) = waker {
                 waker.wake();
             }

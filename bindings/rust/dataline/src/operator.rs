@@ -1,4 +1,4 @@
-//! Operators of the program's own: what they implement, and the table that calls it (hence the length).
+//! Operators that the program adds: the trait, and the table that calls it (hence the length).
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::callback::{answer, utf8, ExtensionError};
@@ -10,8 +10,8 @@ use std::ffi::CString;
 use std::fmt;
 use std::os::raw::c_void;
 
-/// An operator of transforms of your own: one field in, one field out, row by row. Called from several threads at once; a
-/// panic becomes an error.
+/// An operator of your own for transforms: one field in, one field out, row by row. Called from several
+/// threads concurrently; a panic becomes an error.
 ///
 /// ```
 /// use dataline::{Array, Dataset, ExtensionError, Extensions, Loader, Operator, OperatorRow, OperatorUse, Options};
@@ -51,13 +51,13 @@ use std::os::raw::c_void;
 /// # }
 /// ```
 pub trait Operator: Send + Sync + 'static {
-    /// What `prepare` learns for `apply`; dropped when the use is over.
+    /// The result of `prepare` for `apply`; dropped when the use ends.
     type State: Send + Sync + 'static;
 
-    /// 2 to 32 of `a-z 0-9 _`, a letter first. Asked once, as all that describes the operator.
+    /// 2 to 32 characters of `a-z 0-9 _`, a letter first. Like every description of the operator, read once.
     fn name(&self) -> &str;
 
-    /// What it does, for lists.
+    /// A description, for lists.
     fn doc(&self) -> &str {
         ""
     }
@@ -67,21 +67,22 @@ pub trait Operator: Send + Sync + 'static {
         ""
     }
 
-    /// Its arguments; given by their places in this order, or by name.
+    /// Its arguments, passed by position in this order, or by name.
     fn arguments(&self) -> Vec<ArgumentInfo<'_>> {
         Vec::new()
     }
 
-    /// When a loader is made: checks arguments and input, and says in `call.output` what comes out. Must not call Dataline.
+    /// Called when a loader is created. Checks the arguments and the input, and sets the output field in
+    /// `call.output`. Must not call Dataline.
     ///
     /// # Errors
-    /// Whatever is wrong; [`OperatorUse::refuse`] is about an argument.
+    /// Any problem; [`OperatorUse::refuse`] reports an argument.
     fn prepare(&self, call: &mut OperatorUse<'_>) -> std::result::Result<Self::State, ExtensionError>;
 
     /// Makes a row. Must not call Dataline.
     ///
     /// # Errors
-    /// Whatever makes the sample a bad one.
+    /// Any error makes the sample bad.
     fn apply(
         &self,
         state: &Self::State,
@@ -89,34 +90,35 @@ pub trait Operator: Send + Sync + 'static {
     ) -> std::result::Result<(), ExtensionError>;
 }
 
-/// What an argument is in a transform.
+/// The value of an argument in a transform.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ArgumentValue<'a> {
-    /// By the user; else it is the default.
+    /// Set by the user; otherwise it is the default.
     pub given: bool,
     /// As written, a text without its quotes; `None`: absent (the default is `none`).
     pub text: Option<&'a str>,
-    /// Of a number, a shape (`3x32x32`) or a list of numbers.
+    /// The values of a number, a shape (`3x32x32`) or a list of numbers.
     pub numbers: &'a [f64],
 }
 
 /// One use of an operator in a transform.
 #[non_exhaustive]
 pub struct OperatorUse<'a> {
-    /// The field before, of one sample.
+    /// The input field, for one sample.
     pub input: Field,
-    /// The field after, to be changed; in the beginning as before. Its name stays, and its `bytes` matter for a ragged
-    /// field alone: the most of one sample, where it is more than 0 (otherwise the option `max_bytes_per_sample`).
+    /// The output field; change it as needed. It starts as the input field. Its name cannot change. Its
+    /// `bytes` matter only for a ragged field: the maximum of one sample, if greater than 0 (otherwise the
+    /// option `max_bytes_per_sample`).
     pub output: Field,
-    /// Set it when rows depend on slot, epoch and seed too, and not on the input alone.
+    /// Set if rows depend on slot, epoch and seed too, not on the input alone.
     pub draws: bool,
-    /// Set it when a row takes 100 us or more, so that rows are shared out one by one.
+    /// Set if a row takes 100 us or more, so that rows are distributed one by one.
     pub heavy: bool,
     arguments: Vec<(&'a str, ArgumentValue<'a>)>,
 }
 
-/// An error about an argument, so that the column of the whole points there.
+/// An error about an argument; the column of the error points to that argument.
 #[derive(Debug)]
 pub(crate) struct WrongArgument {
     index: i32,
@@ -141,7 +143,7 @@ impl<'a> OperatorUse<'a> {
     /// An argument that is one number.
     ///
     /// # Errors
-    /// It is not; pass it on with `?`.
+    /// The argument is not a number; return the error with `?`.
     pub fn number(&self, name: &str) -> std::result::Result<f64, ExtensionError> {
         match self.argument(name).map(|value| value.numbers) {
             Some(&[number]) => Ok(number),
@@ -149,7 +151,7 @@ impl<'a> OperatorUse<'a> {
         }
     }
 
-    /// The error to return when an argument is wrong: the column of the whole error points to it.
+    /// The error to return for a wrong argument: its column points to the argument.
     #[must_use]
     pub fn refuse(&self, argument: &str, text: impl Into<String>) -> ExtensionError {
         let index = self.arguments.iter().position(|(known, _)| *known == argument);
@@ -158,7 +160,7 @@ impl<'a> OperatorUse<'a> {
     }
 
     /// # Safety
-    /// What a callback gets, of an operator with these arguments.
+    /// The argument of a callback, for an operator with these arguments.
     unsafe fn read(names: &'a [String], given: &'a sys::dl_operator_use) -> Result<OperatorUse<'a>> {
         // SAFETY: the caller's promise.
         unsafe {
@@ -186,7 +188,7 @@ impl<'a> OperatorUse<'a> {
             return Err(format!("rank {}: expected at most {}", shape.len(), given.shape.len()).into());
         }
         if axes.len() >= given.axes.len() {
-            return Err(format!("axes '{axes}': expected a letter a dim").into());
+            return Err(format!("axes '{axes}': expected one letter per dim").into());
         }
         given.kind = if *kind == Kind::Ragged { sys::DL_KIND_RAGGED } else { sys::DL_KIND_DENSE };
         given.dtype = dtype.number();
@@ -202,9 +204,9 @@ impl<'a> OperatorUse<'a> {
 }
 
 /// # Safety
-/// There are more than `at` arguments, alive for `'a`.
+/// More than `at` arguments exist, alive for `'a`.
 unsafe fn value_at<'a>(first: *const sys::dl_argument_value, at: usize) -> Result<ArgumentValue<'a>> {
-    // SAFETY: the caller's promise; each is as long as the first says.
+    // SAFETY: the caller's promise; each is as long as the first one states.
     unsafe {
         let step = (*first).struct_size as usize;
         let raw = &*first.cast::<u8>().add(at * step).cast::<sys::dl_argument_value>();
@@ -231,7 +233,7 @@ struct Added<O> {
     arguments: Vec<String>,
 }
 
-/// What the library keeps for a use.
+/// The state that the library keeps for a use.
 struct Prepared<S> {
     state: S,
     shown: Shown,

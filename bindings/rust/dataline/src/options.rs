@@ -9,10 +9,10 @@ use std::fmt;
 use std::os::raw::{c_char, c_void};
 use std::ptr;
 
-/// Settings of a dataset and of a loader, by the keys of the library's table ([`options_table`](crate::options_table)).
+/// Settings of a dataset and of a loader, by the keys of [`options_table`](crate::options_table).
 ///
-/// A builder: the first thing that goes wrong is kept and reported by the call that uses the options, or by
-/// [`Options::check`]. Datasets and loaders copy them. A clone is the start of a variation:
+/// A builder: the first error is kept. The call that uses the options, or [`Options::check`], reports it.
+/// Datasets and loaders copy the options. Clone them to derive a variation:
 /// `let validation = options.clone().set("shuffle", "none")`.
 ///
 /// ```
@@ -26,7 +26,7 @@ use std::ptr;
 /// assert!(error.message().contains("batch_size")); // the nearest one
 /// ```
 ///
-/// They go to another thread, but two threads cannot use them at once:
+/// They can move to another thread, but two threads cannot share them:
 ///
 /// ```compile_fail,E0277
 /// fn share<T: Sync>(_: T) {}
@@ -40,20 +40,20 @@ pub struct Options {
 // SAFETY: the library keeps nothing of a thread. Not Sync: one call at a time.
 unsafe impl Send for Options {}
 
-/// How much a remark matters.
+/// The severity of a log message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LogLevel {
     /// Opening a large dataset makes progress.
     Progress,
-    /// Worth knowing.
+    /// Useful information.
     Info,
     /// Something should be changed.
     Warning,
 }
 
 impl Options {
-    /// All at their defaults.
+    /// All options at their defaults.
     #[must_use]
     pub fn new() -> Options {
         let mut handle = ptr::null_mut();
@@ -62,7 +62,7 @@ impl Options {
         Options { handle, failed: made.err() }
     }
 
-    /// Sets `key`. Set twice: the last value holds.
+    /// Sets `key`. If a key is set twice, the last value applies.
     #[must_use]
     pub fn set(self, key: &str, value: impl Into<Value>) -> Options {
         let value = value.into();
@@ -76,7 +76,7 @@ impl Options {
                     });
                 }
                 Value::Boolean(value) if takes_text(key) => {
-                    let message = format!("option {key}: expected text, got {value}"); // no directory called "true"
+                    let message = format!("option {key}: expected text, got {value}"); // not a directory called "true"
                     return Err(Error::new(Code::BadOption, message));
                 }
                 Value::Boolean(value) => value.to_string(),
@@ -88,8 +88,8 @@ impl Options {
         })
     }
 
-    /// The caller's own order (`sample_indices`), borrowed from `owner` (a `Vec`, an `Arc<[i64]>`, a `&'static [i64]`),
-    /// which is dropped once nothing needs it.
+    /// Your own order (`sample_indices`), borrowed from `owner` (a `Vec`, an `Arc<[i64]>`, a
+    /// `&'static [i64]`). The owner is dropped when nothing needs it.
     #[must_use]
     pub fn sample_indices(self, owner: impl AsRef<[i64]> + Send + Sync + 'static) -> Options {
         self.and(|handle| {
@@ -104,7 +104,7 @@ impl Options {
         })
     }
 
-    /// A weight a sample (`weights`), borrowed from `owner` as in [`Options::sample_indices`].
+    /// One weight per sample (`weights`), borrowed from `owner` as in [`Options::sample_indices`].
     #[must_use]
     pub fn weights(self, owner: impl AsRef<[f64]> + Send + Sync + 'static) -> Options {
         self.and(|handle| {
@@ -134,7 +134,7 @@ impl Options {
         })
     }
 
-    /// A token that ends opening and every wait of what is made with these options.
+    /// A token that ends the opening and every wait of everything created with these options.
     #[must_use]
     pub fn cancel_token(self, token: &CancelToken) -> Options {
         // SAFETY: live handles; the options keep their own reference.
@@ -143,7 +143,7 @@ impl Options {
         })
     }
 
-    /// Formats, operators, storages and threads of your own: what `extensions` has now.
+    /// Formats, operators, storages and threads of your own: what `extensions` contains now.
     #[must_use]
     pub fn extensions(self, extensions: &Extensions) -> Options {
         // SAFETY: live handles; the options keep what is there.
@@ -152,8 +152,9 @@ impl Options {
         })
     }
 
-    /// Where remarks go; otherwise there are none: `options.log(|level, text| eprintln!("{level:?} {text}"))`. Called
-    /// from any thread; must not call Dataline. Dropped when nothing made with these options needs it any more.
+    /// A callback for log messages; without one nothing is logged:
+    /// `options.log(|level, text| eprintln!("{level:?} {text}"))`. Called from any thread; must not call
+    /// Dataline. Dropped when nothing created with these options needs it.
     #[must_use]
     pub fn log<F: Fn(LogLevel, &str) + Send + Sync + 'static>(self, write: F) -> Options {
         self.and(|handle| {
@@ -168,7 +169,8 @@ impl Options {
         })
     }
 
-    /// Memory of your own for what is made with these options; otherwise the library's. See [`Allocator`].
+    /// Your own memory for everything created with these options, instead of the default. See
+    /// [`Allocator`].
     ///
     /// ```
     /// use dataline::{Array, Dataset, Loader, Options};
@@ -191,10 +193,10 @@ impl Options {
         })
     }
 
-    /// The current value as text: the default when not set, `""` for none.
+    /// The current value as text: the default if not set, `""` for none.
     ///
     /// # Errors
-    /// [`Code::UnknownOption`](crate::Code::UnknownOption), and what went wrong before.
+    /// [`Code::UnknownOption`](crate::Code::UnknownOption), and earlier errors.
     pub fn get(&self, key: &str) -> Result<String> {
         let key = ffi::c_text("key", key)?;
         let mut out = ptr::null();
@@ -205,15 +207,16 @@ impl Options {
         Ok(unsafe { ffi::text_of(out) })
     }
 
-    /// The first thing that went wrong.
+    /// Reports the first error.
     ///
     /// # Errors
-    /// What a call that uses the options would give.
+    /// The error that a call using these options would return.
     pub fn check(&self) -> Result<()> {
         self.raw().map(|_| ())
     }
 
-    /// For loaders: the library reads no environment, and asks this one when a rank or a world size is `auto`.
+    /// For loaders. The library does not read the environment: it uses this copy when rank or world_size is
+    /// auto.
     pub(crate) fn give_environment(&self) -> Result<()> {
         self.raw()?;
         // SAFETY: a live handle, which no other call uses, for Options are not Sync; the variables are copied.
@@ -222,7 +225,7 @@ impl Options {
         })
     }
 
-    /// Of others, who destroy them: never to be dropped.
+    /// Options of another owner, who destroys them: never dropped here.
     pub(crate) fn borrowed(handle: *mut sys::dl_options) -> Options {
         Options { handle, failed: None }
     }
@@ -267,8 +270,8 @@ impl Default for Options {
 }
 
 impl Clone for Options {
-    /// The same settings; a later change of one is none of the other. Arrays, log, allocator, extensions and the cancel
-    /// token are shared, and dropped when neither needs them.
+    /// The same settings. Later changes of one object do not affect the other. Arrays, log, allocator,
+    /// extensions and the cancel token are shared, and dropped when neither object needs them.
     fn clone(&self) -> Options {
         let mut handle = ptr::null_mut();
         let made = self.raw().and_then(|options| {
@@ -291,7 +294,7 @@ impl Drop for Options {
 }
 
 impl fmt::Debug for Options {
-    /// What is not at its default.
+    /// The options that are not at their defaults.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(error) = &self.failed {
             return out.debug_tuple("Options").field(error).finish();

@@ -1,22 +1,22 @@
-//! Where each part of a sample's way runs.
+//! Where each stage of a sample runs.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::{ffi, Device};
 use dataline_sys as sys;
 
-/// A part of a sample's way from its file to the batch: [`Loader::plan`](crate::Loader::plan).
+/// A stage of a sample on its way from the file to the batch: [`Loader::plan`](crate::Loader::plan).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanStage {
     /// The field.
     pub field: String,
-    /// Where it runs; of a copy, where it goes.
+    /// Where it runs. For a copy, the destination.
     pub runs_on: Device,
-    /// `gather`, `copy`, or operators as they were written: `normalize(mnist), chw`.
+    /// `gather`, `copy`, or operators as written: `normalize(mnist), chw`.
     pub text: String,
-    /// Bytes of one sample before; `None`: varying.
+    /// Bytes of one sample before the stage; `None`: varying.
     pub bytes_in: Option<u64>,
-    /// Bytes of one sample after; `None`: varying.
+    /// Bytes of one sample after the stage; `None`: varying.
     pub bytes_out: Option<u64>,
 }
 
@@ -24,7 +24,7 @@ impl PlanStage {
     /// # Safety
     /// The stage's texts are live.
     pub(crate) unsafe fn of(stage: &sys::dl_plan_stage, device: Device) -> PlanStage {
-        // A loader has one device, and a stage says only of which type it is.
+        // A loader has one device, and a stage states only its type.
         let runs_on = if stage.device_type == sys::DL_DEVICE_CPU { Device::Cpu } else { device };
         PlanStage {
             // SAFETY: the caller's promise, as below.

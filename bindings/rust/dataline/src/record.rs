@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 trait Anything {}
 impl<T> Anything for T {}
 
-/// The owner of memory that a record lends. A raw pointer and not a box: pointers to what it owns are in use.
+/// The owner of memory that a record lends. A raw pointer and not a box, because pointers to its contents are
+/// in use.
 pub(crate) struct Kept(NonNull<dyn Anything>);
 
 impl Drop for Kept {
@@ -21,8 +22,9 @@ impl Drop for Kept {
     }
 }
 
-/// One record, to be filled by [`Source::read`](crate::Source::read): each dense field wholly, ragged ones with any
-/// number of items (none when left alone). `'s` is how long the source lives, at least: what it owns can be lent.
+/// One record to fill, for [`Source::read`](crate::Source::read). Dense fields must be filled completely.
+/// Ragged fields get any number of items (none if not set). `'s` is the minimum lifetime of the source, so
+/// the source's own data can be lent.
 pub struct Record<'s> {
     fields: &'s [Field],
     request: NonNull<sys::dl_reader_request>, // of a call of `read`, as long as this object
@@ -33,12 +35,12 @@ pub struct Record<'s> {
 
 impl<'s> Record<'s> {
     /// # Safety
-    /// `request` is that of a call of `read` for records with these fields, and outlives the record.
+    /// `request` belongs to a call of `read` for records with these fields, and outlives the record.
     pub(crate) unsafe fn new(fields: &'s [Field], request: NonNull<sys::dl_reader_request>) -> Record<'s> {
         Record { fields, request, at: 0, filled: vec![false; fields.len()], kept: Vec::new() }
     }
 
-    /// Goes on with record number `at` of the call.
+    /// Continues with record number `at` of the call.
     pub(crate) fn begin(&mut self, at: usize) {
         self.at = at;
         self.filled.fill(false);
@@ -54,8 +56,8 @@ impl<'s> Record<'s> {
         }
     }
 
-    /// The sample's place in the epoch's order, on which random draws should depend; of a sample that replaces a bad
-    /// one, the place of that one. `None`: it is not read for a place in an epoch
+    /// The sample's place in the epoch's order. Random draws should depend on it. A sample that replaces a
+    /// bad one has the place of the bad one. `None` for a record that is read outside an epoch
     /// ([`Dataset::image_info`](crate::Dataset::image_info), the upload of `io=device`).
     #[must_use]
     pub fn slot(&self) -> Option<i64> {
@@ -65,7 +67,7 @@ impl<'s> Record<'s> {
         (slot >= 0).then_some(slot)
     }
 
-    /// The epoch; `None` where there is no [`slot`](Record::slot).
+    /// The epoch; `None` if there is no [`slot`](Record::slot).
     #[must_use]
     pub fn epoch(&self) -> Option<i64> {
         let epoch = self.request().epoch;
@@ -78,25 +80,25 @@ impl<'s> Record<'s> {
         self.request().seed
     }
 
-    /// Nobody wants the sample any more: the loader is being dropped, or was cancelled. What `read` then returns is not
-    /// looked at.
+    /// True when the sample is no longer wanted: the loader is being dropped or was cancelled. The result of
+    /// `read` is then ignored.
     #[must_use]
     pub fn cancelled(&self) -> bool {
         is_cancelled(self.request())
     }
 
-    /// The same, to be handed to [`File::read_at_unless`](crate::File::read_at_unless).
+    /// The same, for [`File::read_at_unless`](crate::File::read_at_unless).
     #[must_use]
     pub fn cancel_flag(&self) -> CancelFlag<'_> {
         // SAFETY: an i32 that the library sets atomically, and that lives for the call.
         unsafe { CancelFlag::new(self.request().cancelled) }
     }
 
-    /// Copies `values` into field number `field`. Ragged: more than its share of a slot makes the sample a bad one, of
+    /// Copies `values` into field number `field`. Ragged: if they exceed the space, the sample is bad, with
     /// code `TooLarge`.
     ///
     /// # Errors
-    /// A wrong type or number of items; pass it on with `?`.
+    /// A wrong type or number of items; return the error with `?`.
     pub fn put<T: Element>(&mut self, field: usize, values: &[T]) -> Result<(), SourceError> {
         self.expect::<T>(field)?;
         self.put_raw(field, values.as_ptr().cast(), size_of_val(values))
@@ -105,13 +107,13 @@ impl<'s> Record<'s> {
     /// Copies bytes into field number `field`, whatever its type; native byte order.
     ///
     /// # Errors
-    /// A wrong number of bytes; pass it on with `?`.
+    /// A wrong number of bytes; return the error with `?`.
     pub fn put_bytes(&mut self, field: usize, bytes: &[u8]) -> Result<(), SourceError> {
         self.put_raw(field, bytes.as_ptr(), bytes.len())
     }
 
-    /// As [`put`](Record::put), without the copy: the batch is made straight from `values`, which the source owns, or
-    /// which live for ever.
+    /// Like [`put`](Record::put), but without the copy: the library converts directly from `values`, which
+    /// the source owns, or which have a static lifetime.
     ///
     /// # Errors
     /// As [`put`](Record::put).
@@ -120,8 +122,8 @@ impl<'s> Record<'s> {
         self.lend_raw(field, values.as_ptr().cast(), size_of_val(values))
     }
 
-    /// As [`put`](Record::put), without the copy: the batch is made straight from `owner`'s values, and `owner` is
-    /// dropped afterwards, by the thread that calls `read`; a panic of its drop is caught.
+    /// Like [`put`](Record::put), but without the copy: the library converts directly from `owner`'s values.
+    /// `owner` is dropped afterwards, by the thread that calls `read`; a panic in its drop is caught.
     ///
     /// # Errors
     /// As [`put`](Record::put).
@@ -162,7 +164,7 @@ impl<'s> Record<'s> {
         Ok(())
     }
 
-    /// The room of the field, which these bytes fill if it is dense.
+    /// The space of the field; checks that these bytes fill it if it is dense.
     fn fit(&mut self, field: usize, bytes: usize) -> Result<usize, SourceError> {
         let about = self.about(field)?;
         let room = usize::try_from(self.cell(field).capacity)?;
@@ -180,16 +182,14 @@ impl<'s> Record<'s> {
         Err(format!("field '{}': expected {}, got {}", about.name, about.dtype, T::DTYPE).into())
     }
 
-    /// The bytes of dense field number `field`, to be written in place; what they hold before is not said.
+    /// The bytes of dense field number `field`, to write directly. Their initial contents are unspecified.
     ///
     /// # Errors
-    /// A ragged field; pass it on with `?`.
+    /// A ragged field; return the error with `?`.
     pub fn bytes_mut(&mut self, field: usize) -> Result<&mut [u8], SourceError> {
         let about = self.about(field)?;
         if about.kind == Kind::Ragged {
-            return Err(
-                format!("field '{}' is ragged: its bytes are put, not written in place", about.name).into()
-            );
+            return Err(format!("field '{}' is ragged: write it with put, not directly", about.name).into());
         }
         let cell = self.cell(field);
         let room = usize::try_from(cell.capacity)?;
@@ -208,7 +208,8 @@ impl<'s> Record<'s> {
         unsafe { self.request.as_ref() }
     }
 
-    /// Field number `field` of this record. Cells are as far apart as the library says: those of a later one may be longer.
+    /// Field number `field` of this record. The library states the distance between cells: later libraries
+    /// may have longer ones.
     fn cell(&mut self, field: usize) -> &mut sys::dl_reader_cell {
         let request = self.request();
         let number = self.at * self.fields.len() + field;
@@ -222,7 +223,7 @@ impl<'s> Record<'s> {
         self.fields.get(field).ok_or_else(|| format!("field {field}: expected less than {count}").into())
     }
 
-    /// What is missing after a source said that it was done.
+    /// Checks for missing fields after a source has returned.
     pub(crate) fn finished(&self) -> Result<(), SourceError> {
         let missing = |(field, filled): &(&Field, &bool)| field.kind == Kind::Dense && !**filled;
         match self.fields.iter().zip(self.filled.iter()).find(missing) {

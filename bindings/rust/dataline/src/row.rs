@@ -7,7 +7,7 @@ use std::fmt;
 use std::mem::size_of;
 use std::ptr;
 
-/// What the fields before and after are.
+/// The input and the output field.
 pub(crate) struct Shown {
     input: DType,
     output: DType,
@@ -20,8 +20,8 @@ impl Shown {
     }
 }
 
-/// A row for [`Operator::apply`](crate::Operator::apply): its input, and room for its output, which must be filled wholly
-/// where the field is dense.
+/// A row for [`Operator::apply`](crate::Operator::apply): its input, and space for its output. A dense output
+/// must be filled completely.
 pub struct OperatorRow<'a> {
     row: &'a mut sys::dl_operator_row,
     shown: &'a Shown,
@@ -30,12 +30,12 @@ pub struct OperatorRow<'a> {
 
 impl<'a> OperatorRow<'a> {
     /// # Safety
-    /// The row of a callback, which lives for `'a`, of a use with these fields.
+    /// The row of a callback, which lives for `'a`, for a use with these fields.
     pub(crate) unsafe fn new(row: &'a mut sys::dl_operator_row, shown: &'a Shown) -> OperatorRow<'a> {
         OperatorRow { row, shown, filled: false }
     }
 
-    /// The input's bytes, at any address.
+    /// The input's bytes, at any alignment.
     #[must_use]
     pub fn input(&self) -> &'a [u8] {
         let count = usize::try_from(self.row.input_bytes).unwrap_or(0);
@@ -46,7 +46,7 @@ impl<'a> OperatorRow<'a> {
     /// The input's items.
     ///
     /// # Errors
-    /// They are of another type; pass it on with `?`.
+    /// The items have another type; return the error with `?`.
     pub fn items<T: Element>(&self) -> Result<impl ExactSizeIterator<Item = T> + 'a, ExtensionError> {
         expect::<T>("input", self.shown.input)?;
         // SAFETY: as many bytes as a T has, of which any are a value.
@@ -54,10 +54,10 @@ impl<'a> OperatorRow<'a> {
         Ok(self.input().chunks_exact(size_of::<T>()).map(item))
     }
 
-    /// Writes the output. Ragged: more than there is room for makes the sample a bad one, of code `TooLarge`.
+    /// Writes the output. Ragged: if it exceeds the space, the sample is bad, with code `TooLarge`.
     ///
     /// # Errors
-    /// A wrong type or number of items; pass it on with `?`.
+    /// A wrong type or number of items; return the error with `?`.
     pub fn put<T: Element>(&mut self, items: impl IntoIterator<Item = T>) -> Result<(), ExtensionError> {
         expect::<T>("output", self.shown.output)?;
         let mut written = 0;
@@ -79,8 +79,9 @@ impl<'a> OperatorRow<'a> {
         Ok(())
     }
 
-    /// The room for the output, at any address, to be written in place; what it holds before is not said. Dense: the
-    /// sample's bytes. Ragged: all there is; [`set_bytes`](OperatorRow::set_bytes) says how many are used.
+    /// The space for the output, to write directly, at any alignment. Its initial contents are unspecified.
+    /// Dense: the sample's bytes. Ragged: all the space; set the used bytes with
+    /// [`set_bytes`](OperatorRow::set_bytes).
     #[must_use]
     pub fn output(&mut self) -> &mut [u8] {
         let room = if self.shown.ragged { self.row.capacity } else { self.row.bytes };
@@ -93,8 +94,8 @@ impl<'a> OperatorRow<'a> {
         unsafe { std::slice::from_raw_parts_mut(self.row.output.cast::<u8>(), room) }
     }
 
-    /// How many bytes a ragged output has; more than there is room for says that the sample is too large. No effect on a
-    /// dense one.
+    /// Ragged: sets the bytes written. If they exceed the space, the sample is too large. No effect on a
+    /// dense output.
     pub fn set_bytes(&mut self, bytes: usize) {
         if self.shown.ragged {
             self.row.bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
@@ -119,15 +120,16 @@ impl<'a> OperatorRow<'a> {
         self.row.seed
     }
 
-    /// Draw `number` of this operator for this row: 64 random bits, a pure function of seed, epoch, slot, the operator's
-    /// place in the transform and the number. Set [`OperatorUse::draws`](crate::OperatorUse::draws) when using it.
+    /// Draw `number` of this operator for this row: 64 random bits. It depends only on seed, epoch, slot, the
+    /// operator's position in the transform and the number. Set
+    /// [`OperatorUse::draws`](crate::OperatorUse::draws) when using it.
     #[must_use]
     pub fn random(&self, number: u32) -> u64 {
         // SAFETY: the row of this call.
         unsafe { sys::dl_operator_random(&*self.row, i64::from(number)) }
     }
 
-    /// What is missing after an operator said that it was done.
+    /// Checks for missing output after an operator has returned.
     pub(crate) fn finished(&self) -> Result<(), ExtensionError> {
         if self.filled || self.shown.ragged || self.row.bytes == 0 {
             return Ok(());

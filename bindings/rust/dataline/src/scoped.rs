@@ -1,7 +1,7 @@
 //! Arrays borrowed for a while.
 //!
-//! A loader's threads read the arrays, and a loader can be leaked in safe code (`std::mem::forget`), so a lifetime alone
-//! would not keep the arrays in place. As with `std::thread::scope`, the borrow therefore ends with a wait.
+//! A loader's threads read the arrays, and safe code can leak a loader (`std::mem::forget`), so a lifetime
+//! alone does not keep the arrays valid. As with `std::thread::scope`, the borrow therefore ends with a wait.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::no_panic;
@@ -30,7 +30,7 @@ impl Gate {
     }
 }
 
-/// Waits when it goes, by a panic too.
+/// Waits when dropped, also during a panic.
 struct WaitAtEnd(Arc<Gate>);
 
 impl Drop for WaitAtEnd {
@@ -44,9 +44,9 @@ unsafe extern "C" fn open_gate(context: *mut c_void) {
     no_panic(|| unsafe { Arc::from_raw(context.cast::<Gate>()) }.open());
 }
 
-/// Runs `body` with a dataset of `arrays` that are borrowed and not copied. Returns when the dataset and all that came
-/// from it are gone: loaders and composed datasets cannot leave `body`, batches may. What is leaked in it
-/// (`std::mem::forget`) makes this wait forever.
+/// Runs `body` with a dataset over borrowed `arrays`, without a copy. Returns when the dataset and everything
+/// created from it are dropped. Loaders and composed datasets cannot leave `body`; batches may. If `body`
+/// leaks one (`std::mem::forget`), this call waits forever.
 ///
 /// ```
 /// use dataline::{with_borrowed, Array, Loader, Options};
@@ -57,13 +57,13 @@ unsafe extern "C" fn open_gate(context: *mut c_void) {
 ///     let loader = Loader::new(&dataset, &Options::new().set("batch_size", 40))?;
 ///     loader.epoch().collect::<dataline::Result<Vec<_>>>()
 /// })??;
-/// rows[0] = 2.0; // nobody reads them any more
+/// rows[0] = 2.0; // nothing reads them now
 /// assert_eq!(batches[0].view::<f32>("x")?[0], 1.0);
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// A loader of it cannot leave:
+/// A loader of this dataset cannot leave:
 ///
 /// ```compile_fail
 /// # use dataline::{with_borrowed, Array, Loader, Options};

@@ -11,14 +11,14 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
 
-/// Why a record could not be read; its text becomes part of the loader's error.
+/// The error of a record that could not be read. The error that the loader returns contains its text.
 pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Records from your own code: a decoder, a simulator, a database. Slower than what the library reads itself.
+/// Records from your own code: a decoder, a simulator, a database. Slower than the library's own formats.
 ///
-/// `read` is called from the loader's threads, several at once (with `num_workers=0` from the thread in
-/// [`Loader::next`](crate::Loader::next)), and must not call Dataline. A panic in it makes a bad sample, as an error
-/// does.
+/// The loader's threads call `read` concurrently (with `num_workers=0` the thread in
+/// [`Loader::next`](crate::Loader::next) calls it). `read` must not call Dataline. A panic makes the sample
+/// bad, as an error does.
 ///
 /// ```
 /// use dataline::{Dataset, DType, Field, Loader, Options, Record, Source, SourceError};
@@ -51,63 +51,68 @@ pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
 /// # }
 /// ```
 pub trait Source: Send + Sync + 'static {
-    /// The fields of each record. Asked once.
+    /// The fields of each record. Called once.
     fn fields(&self) -> Vec<Field>;
 
-    /// The number of records. Asked once.
+    /// The number of records. Called once.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether there are no records.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Fills record `index`: values are copied ([`Record::put`]), borrowed from this source ([`Record::borrow`]), or lent
-    /// with their owner ([`Record::lend`]). One that takes long looks at [`Record::cancelled`], so that dropping a loader
-    /// does not wait for it.
+    /// Fills record `index`. Values are copied ([`Record::put`]), borrowed from this source
+    /// ([`Record::borrow`]), or lent with their owner ([`Record::lend`]). A slow `read` checks
+    /// [`Record::cancelled`], so that dropping a loader does not wait for it.
     ///
     /// # Errors
-    /// Whatever makes the record a bad one; what becomes of it is the option `on_error`.
+    /// Any error makes the record bad; the option `on_error` decides what happens then.
     fn read<'s>(&'s self, index: usize, record: &mut Record<'s>) -> std::result::Result<(), SourceError>;
 
-    /// Text that differs when the data differs. Saved states and the option `cache` compare it. Asked once.
+    /// A text that changes when the data changes. Saved states and the option `cache` compare it. Called
+    /// once.
     fn fingerprint(&self) -> Option<String> {
         None
     }
 
-    /// The files that the records are read from, in order: paths of this machine, or of storages that the options know.
-    /// Each must exist. Saved states, the option `cache` and [`Dataset::identity`] compare them, as they are when the
-    /// dataset is made, as they compare files that the library reads itself. Asked once; empty: none.
+    /// The files that the records are read from, in order: local paths, or paths of storages in the options.
+    /// Each must exist. The library notes their state when the dataset is created. Saved states, the option
+    /// `cache` and [`Dataset::identity`] compare it, as for files that the library reads. Called once; empty:
+    /// none.
     fn files(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// One number per file, ascending: the record after its last one. The last number is [`len`](Source::len). With it a
-    /// changed file invalidates only its own samples in a cache. Asked once; empty: a record may be in any file.
+    /// One number per file, ascending: the index after the file's last record. The last number is
+    /// [`len`](Source::len). A changed file then invalidates only its own samples in a cache. Empty: any file
+    /// may contain any record. Called once.
     fn file_ends(&self) -> Vec<usize> {
         Vec::new()
     }
 
-    /// Where blocks end: records that cost little together once one of them is read, as those of a compressed group. Block
-    /// i ends before record `block_ends()[i]`; they rise, and the last one is [`len`](Source::len). `shuffle=window` reads
-    /// each within one stretch of an epoch. Asked once; empty: there are none.
+    /// Blocks of records that are cheap to read together, such as a compressed group. Block i ends before
+    /// record `block_ends()[i]`; the numbers ascend, and the last one is [`len`](Source::len).
+    /// `shuffle=window` reads each block within one stretch of an epoch. Empty: no blocks. Called once.
     fn block_ends(&self) -> Vec<usize> {
         Vec::new()
     }
 
-    /// So many blocks the source can keep open, 0: any number. `shuffle=window` never needs more at a time, if it is 4 or
-    /// more. Asked once.
+    /// The number of blocks that the source can keep open (0: any number). With 4 or more, `shuffle=window`
+    /// never needs more at a time. Called once.
     fn held_blocks(&self) -> usize {
         0
     }
 
-    /// Whether `read` takes no longer than copying its records does: then a consumer that waits calls it, too. Asked once.
+    /// Whether `read` is as fast as copying its records. A consumer that waits for a batch then also calls
+    /// `read`. Called once.
     fn prompt(&self) -> bool {
         false
     }
 
-    /// Block `block` is read soon: notes it and returns at once, so that a thread can open it while others read. A hint:
-    /// not every block is told of. Called by several threads at once, as `read` is; a panic is ignored.
+    /// A hint: block `block` will be read soon. Note the number and return immediately, so that a thread can
+    /// open the block while others read. Some blocks are never announced. Called concurrently, as `read` is;
+    /// a panic is ignored.
     fn advise(&self, block: usize) {
         let _ = block;
     }
@@ -122,8 +127,7 @@ impl Dataset<'_> {
     /// A dataset whose records your own code reads.
     ///
     /// # Errors
-    /// [`Code::InvalidArgument`] for a schema that makes no sense; the source is dropped
-    /// then.
+    /// [`Code::InvalidArgument`] for an invalid schema; the source is then dropped.
     pub fn from_source(source: impl Source, options: &Options) -> Result<Dataset<'static>> {
         open(source, options)
     }
@@ -143,7 +147,7 @@ fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
     let file_ends = source.file_ends().into_iter().map(ffi::length).collect::<Result<Vec<i64>>>()?;
     if !file_ends.is_empty() && file_ends.len() != files.len() {
         let counts = format!("{} file_ends for {} files", file_ends.len(), files.len());
-        return Err(Error::new(Code::InvalidArgument, format!("source: {counts}, expected one a file")));
+        return Err(Error::new(Code::InvalidArgument, format!("source: {counts}, expected one per file")));
     }
     let schema = Schema::of(&fields)?;
     let field_count = ffi::count("fields", fields.len())?;
@@ -182,7 +186,7 @@ unsafe extern "C" fn read<S: Source>(context: *mut c_void, request: *mut sys::dl
             Some(request) => request,
             None => return 1,
         };
-        // SAFETY: the library's, for this call.
+        // SAFETY: the library owns it and keeps it for this call.
         let (count, indices) = unsafe { (request.as_ref().record_count, request.as_ref().indices) };
         // SAFETY: this call's request, for records of these fields.
         let mut record = unsafe { Record::new(&reader.fields, request) };

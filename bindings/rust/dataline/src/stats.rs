@@ -1,4 +1,4 @@
-//! What a loader counted, and the bad samples it met.
+//! Counters of a loader, and the bad samples it found.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::{ffi, Code};
@@ -6,8 +6,8 @@ use dataline_sys as sys;
 
 macro_rules! stats {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
-        /// Counters since the loader was made. delivered + skipped + dropped = the rank's slots of the epochs passed
-        /// through.
+        /// Counters since the loader was created. delivered + skipped + dropped = the rank's slots of the
+        /// epochs so far.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Stats {
@@ -23,17 +23,17 @@ macro_rules! stats {
 }
 
 stats! {
-    /// In use; 0: the caller's thread.
+    /// Workers in use; 0: the caller's thread.
     num_workers: i32,
-    /// Delivered.
+    /// Batches delivered.
     batches: i64,
-    /// Delivered, without pads.
+    /// Samples delivered, without pads.
     samples: i64,
-    /// Delivered.
+    /// Bytes delivered.
     bytes: i64,
-    /// Samples left out because they were bad.
+    /// Samples skipped because they were bad.
     skipped: i64,
-    /// Slots left out by `last_batch=drop`.
+    /// Slots dropped by `last_batch=drop`.
     dropped: i64,
     /// Rows added by `last_batch=pad`.
     padded: i64,
@@ -41,59 +41,59 @@ stats! {
     replaced: i64,
     /// Distinct bad samples seen.
     bad: i64,
-    /// Nanoseconds that consumers waited for batches; with `num_workers=0` it is the loading.
+    /// Nanoseconds that consumers waited for batches; 0 with `num_workers=0`.
     wait_ns: i64,
     /// Calls that had to wait.
     waits: i64,
     /// CPU time of worker threads; 0 with `num_workers=0`.
     worker_cpu_ns: i64,
-    /// The slots.
+    /// The bytes of the slots.
     arena_bytes: i64,
     /// All host memory the loader holds now.
     held_bytes: i64,
-    /// The current limit.
+    /// The current memory limit.
     budget_bytes: i64,
-    /// Batches held by consumers now.
+    /// Batches that consumers hold now.
     leases_held: i64,
-    /// Batches delivered as a fresh allocation (`lease_overflow=copy`).
+    /// Batches delivered in a separate allocation (`lease_overflow=copy`).
     lease_copies: i64,
-    /// Loaded and waiting to be taken.
+    /// Batches that are loaded and not taken yet.
     ready_batches: i64,
-    /// Page-locked; 0 where that was refused.
+    /// Page-locked bytes; 0 if the system refused.
     pinned_bytes: i64,
-    /// Workers left behind in a [`Source`](crate::Source) that never returned.
+    /// Workers abandoned in a [`Source`](crate::Source) that never returned.
     threads_abandoned: i64,
     /// Device memory the loader holds now.
     device_bytes: i64,
-    /// Sent over the bus to the device.
+    /// Bytes sent over the bus to the device.
     copied_bytes: i64,
-    /// Images delivered though their decoder warned of damage (`on_warning=accept`).
+    /// Images delivered although their decoder warned of damage (`on_warning=accept`).
     warned: i64,
-    /// Samples that were found in the cache (`cache=DIR`).
+    /// Samples found in the cache (`cache=DIR`).
     cache_read: i64,
-    /// Samples that were not, and were read and made; 0 without a cache.
+    /// Samples not found in the cache, which were read and computed; 0 without a cache.
     cache_made: i64,
 }
 
-/// A bad sample that a loader met.
+/// A bad sample that a loader found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadSample {
-    /// What is wrong with it.
+    /// The kind of error.
     pub code: Code,
-    /// Which dataset of a mix.
+    /// The part of a mix that it belongs to; 0 without a mix.
     pub source: i64,
-    /// Its index there.
+    /// Its index in that dataset.
     pub index: i64,
-    /// Where it was first met.
+    /// The epoch where it was first found.
     pub epoch: i64,
-    /// Where it was first met.
+    /// The step where it was first found.
     pub step: i64,
-    /// Where it was first met.
+    /// The slot where it was first found.
     pub slot: i64,
-    /// The sample that stood in; `None`: skipped.
+    /// The sample that replaced it; `None`: skipped.
     pub replacement: Option<i64>,
-    /// One line.
+    /// The error message, one line.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! Storages of the program's own.
+//! Storages that the program adds.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::callback::{answer, borrowed, utf8, CancelFlag, ExtensionError};
@@ -10,8 +10,8 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::os::raw::c_void;
 
-/// Where the bytes of paths that begin with `scheme://` are. Formats read them as they read files; those that need a
-/// directory refuse them. Called from several threads at once; a panic becomes an error.
+/// A storage: it stores the bytes of `scheme://` paths. Formats read them like files. Formats that need a
+/// directory reject them. Called from several threads concurrently; a panic becomes an error.
 ///
 /// ```
 /// use dataline::{Dataset, ExtensionError, Extensions, Options, Storage, StorageRequest, StoredObject, CancelFlag};
@@ -48,39 +48,41 @@ use std::os::raw::c_void;
 /// # }
 /// ```
 pub trait Storage: Send + Sync + 'static {
-    /// As a format's name, also with `+`. Asked once.
+    /// The same rules as for a format's name; may also contain `+`. Read once.
     fn scheme(&self) -> &str;
 
-    /// What it is, for lists.
+    /// A description, for lists.
     fn doc(&self) -> &str {
         ""
     }
 
-    /// Opens an object. A storage that wraps another opens that with [`File::open`](crate::File::open).
+    /// Opens an object. A storage that wraps another one opens its object with
+    /// [`File::open`](crate::File::open).
     ///
     /// # Errors
-    /// Whatever is wrong with it: see [`ExtensionError`].
+    /// Any problem with the object; see [`ExtensionError`].
     fn open(
         &self,
         request: &StorageRequest<'_>,
     ) -> std::result::Result<Box<dyn StoredObject>, ExtensionError>;
 }
 
-/// An object of a [`Storage`]; dropped when nothing reads it any more.
+/// An object of a [`Storage`]; dropped after the last read.
 pub trait StoredObject: Send + Sync + 'static {
-    /// Its bytes. Asked once.
+    /// The size in bytes. Called once.
     fn bytes(&self) -> u64;
 
-    /// Text that differs when the object has other bytes, such as a version or an ETag. Without it the option `cache`, and
-    /// conversions that resume, refuse the object. Asked once.
+    /// A text that changes when the object's bytes change, such as a version or an ETag. `None`: unknown; the
+    /// option `cache` and conversions that resume then reject the object. Called once.
     fn fingerprint(&self) -> Option<String> {
         None
     }
 
-    /// Fills `out`, what it holds before is not said, with the bytes from `offset` on, which are within the object.
+    /// Fills `out`, whose initial contents are unspecified, with the bytes at `offset`. The range is within
+    /// the object.
     ///
     /// # Errors
-    /// Whatever keeps it from that: see [`ExtensionError`].
+    /// Any failed read; see [`ExtensionError`].
     fn read(
         &self,
         offset: u64,
@@ -89,7 +91,7 @@ pub trait StoredObject: Send + Sync + 'static {
     ) -> std::result::Result<(), ExtensionError>;
 }
 
-/// What [`Storage::open`] is asked for.
+/// The argument of [`Storage::open`].
 pub struct StorageRequest<'a> {
     path: &'a str,
     cancelled: CancelFlag<'a>,
@@ -97,7 +99,7 @@ pub struct StorageRequest<'a> {
 }
 
 impl<'a> StorageRequest<'a> {
-    /// The path, whole, with its scheme.
+    /// The complete path, with its scheme.
     #[must_use]
     pub fn path(&self) -> &'a str {
         self.path
@@ -109,7 +111,7 @@ impl<'a> StorageRequest<'a> {
         self.cancelled
     }
 
-    /// The caller's, for what `open` opens.
+    /// The caller's options, for objects that `open` opens.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
@@ -122,7 +124,7 @@ impl fmt::Debug for StorageRequest<'_> {
     }
 }
 
-/// Behind the pointer that the library keeps: that of a trait object is two pointers.
+/// The target of the pointer that the library keeps. A pointer to a trait object would be two pointers.
 struct Object {
     opened: Box<dyn StoredObject>,
     fingerprint: CString, // the library reads it after `open`
@@ -154,7 +156,7 @@ unsafe extern "C" fn open<S: Storage>(
     error: *mut sys::dl_error,
 ) -> sys::dl_status {
     let run = || {
-        // SAFETY: the storage that was lent; what is asked for lives for this call.
+        // SAFETY: the storage that was lent; the requested memory lives for this call.
         let (storage, object) = unsafe { (&*context.cast::<S>(), &mut *object) };
         // SAFETY: as above.
         let request = unsafe {

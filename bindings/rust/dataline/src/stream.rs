@@ -1,7 +1,8 @@
 //! One epoch as a stream, for asynchronous programs.
 //!
-//! Batches that are ready are taken by the task that polls. For the others a thread of the stream's own waits: so no executor's
-//! thread is kept, any executor will do, and with `num_workers=0` the samples are loaded there.
+//! The polling task takes batches that are ready. For the others, a thread of the stream waits. So the stream
+//! never blocks an executor's thread and works with any executor. With `num_workers=0` that thread loads the
+//! samples.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::epoch::{is_last, Loop};
@@ -14,12 +15,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-/// The batches of one epoch, in order, as a [`Stream`]: for asynchronous programs what [`Loader::epoch`] is for others.
+/// The batches of one epoch, in order, as a [`Stream`]: the counterpart of [`Loader::epoch`] for asynchronous
+/// programs.
 ///
-/// The loop begins when the stream is made. A newer loop over the loader ends it, as it ends an [`Epoch`](crate::Epoch). A
-/// poll takes at most one batch. A future of the next item may be dropped (a `select!`, a time-out): the next future then
-/// returns that item. Dropping the stream interrupts a wait in progress. With `num_workers=0` it waits for the samples that
-/// are being loaded.
+/// The loop starts when the stream is created. A newer loop over the loader ends it, as it ends an
+/// [`Epoch`](crate::Epoch). A poll takes at most one batch. A future of the next item may be dropped (a
+/// `select!`, a timeout): the next future then returns that item. Dropping the stream interrupts a wait in
+/// progress. With `num_workers=0` it waits for the samples that are being loaded.
 ///
 /// ```
 /// # use dataline::{Array, Dataset, EpochStream, Loader, Options};
@@ -27,7 +29,7 @@ use std::thread;
 /// # let dataset = Dataset::from_arrays(&[Array::dense("x", &[8], &[0u8; 8])?], &Options::new())?;
 /// let loader = std::sync::Arc::new(Loader::new(&dataset, &Options::new().set("batch_size", 2))?);
 /// let mut batches = EpochStream::new(&loader);
-/// while let Some(batch) = batches.next().await { // or what futures::StreamExt has
+/// while let Some(batch) = batches.next().await { // or use futures::StreamExt
 ///     println!("{} rows", batch?.len());
 /// }
 /// # Ok(())
@@ -36,7 +38,7 @@ use std::thread;
 #[must_use = "streams do nothing unless they are polled"]
 pub struct EpochStream {
     shared: Arc<Shared>,
-    /// Loads in the thread that asks for a batch (`num_workers=0`).
+    /// Loads on the thread that requests a batch (`num_workers=0`).
     in_caller: bool,
     done: bool,
     waiter: Option<thread::JoinHandle<()>>,
@@ -49,7 +51,7 @@ struct Shared {
     _loader: Arc<Loader<'static>>, // alive while the stream is
 }
 
-/// Where the stream's thread finds what is wanted, and puts it.
+/// The request to the stream's thread, and its result.
 #[derive(Default)]
 struct Room {
     wanted: Option<Waker>,
@@ -62,7 +64,7 @@ impl Shared {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread: takes an item each time one is wanted, until the stream is dropped.
+    /// The thread: takes an item each time one is requested, until the stream is dropped.
     fn run(&self) {
         let mut room = self.room();
         while !room.dropped {
@@ -83,7 +85,7 @@ impl Shared {
     }
 }
 
-/// `None`: not yet; else the item, of which `None` is the end.
+/// `None`: not yet. Otherwise the item, which is `None` at the end.
 fn item(found: Result<Next>) -> Option<Option<Result<Batch>>> {
     match found {
         Ok(Next::Batch(batch)) => Some(Some(Ok(batch))),
@@ -94,7 +96,7 @@ fn item(found: Result<Next>) -> Option<Option<Result<Batch>>> {
 }
 
 impl EpochStream {
-    /// Begins a loop over one epoch, as [`Loader::epoch`] does. If that fails, the first item is the error.
+    /// Starts a loop over one epoch, as [`Loader::epoch`] does. If that fails, the first item is the error.
     pub fn new(loader: &Arc<Loader<'static>>) -> EpochStream {
         let epoch = Loop::begin(loader);
         let in_caller = epoch.has_begun() && loader.stats().map_or(true, |stats| stats.num_workers == 0);
@@ -103,7 +105,7 @@ impl EpochStream {
         EpochStream { shared: Arc::new(shared), in_caller, done: false, waiter: None }
     }
 
-    /// The next batch; `None` at the end of the epoch. What `StreamExt::next` is, without that crate.
+    /// The next batch; `None` at the end of the epoch. The same as `StreamExt::next`, without that crate.
     ///
     /// # Errors
     /// As [`Loader::next`]. The stream ends after an error, except after [`Code::BadSample`] and [`Code::Interrupted`], as

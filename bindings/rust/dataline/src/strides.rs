@@ -2,12 +2,12 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 
-/// Items of a shape.
+/// The number of items of a shape.
 pub(crate) fn product(shape: &[i64]) -> usize {
     shape.iter().map(|&dim| dim as usize).product()
 }
 
-/// Whether items of `shape` are contiguous in C order. The stride of a dim of one index does not matter.
+/// Whether items of `shape` are contiguous in C order. The stride of a dim of size 1 does not matter.
 pub(crate) fn packed(shape: &[i64], strides: &[i64]) -> bool {
     if shape.contains(&0) {
         return true;

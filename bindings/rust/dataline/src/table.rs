@@ -13,7 +13,7 @@ pub enum OptionType {
     Bool,
     /// An integer.
     Int,
-    /// Bytes; as text also `64MiB`.
+    /// A number of bytes; text such as `64MiB` is also accepted.
     Size,
     /// One of the choices.
     Word,
@@ -25,16 +25,16 @@ pub enum OptionType {
     Weights,
     /// An array of `i64`: [`Options::lengths`](crate::Options::lengths).
     Lengths,
-    /// A number this release of the crate does not know.
+    /// A number that this release of the crate does not know.
     Other(i32),
 }
 
-/// Where an option counts.
+/// Where an option applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionScope {
     /// When a dataset is opened.
     pub dataset: bool,
-    /// When a loader is made.
+    /// When a loader is created.
     pub loader: bool,
 }
 
@@ -46,19 +46,19 @@ pub struct OptionInfo {
     pub key: &'static str,
     /// The type of its value.
     pub value_type: OptionType,
-    /// Where it counts.
+    /// Where it applies.
     pub scope: OptionScope,
     /// Minimum and maximum.
     pub range: Option<(i64, i64)>,
-    /// As text; `""` for none.
+    /// The default as text; `""` for none.
     pub default_value: &'static str,
-    /// The words it may be.
+    /// The allowed words.
     pub choices: Vec<&'static str>,
     /// `"bytes"`, `"samples"`, or `""`.
     pub unit: &'static str,
-    /// What it does.
+    /// A description.
     pub doc: &'static str,
-    /// The release it came with.
+    /// The release that added it.
     pub since: &'static str,
 }
 
@@ -70,11 +70,11 @@ pub struct TransformInfo<'a> {
     pub name: &'a str,
     /// Its arguments, in order.
     pub arguments: Vec<ArgumentInfo<'a>>,
-    /// What it does.
+    /// A description.
     pub doc: &'a str,
-    /// The definition it follows.
+    /// The definition that it follows.
     pub source: &'a str,
-    /// The release it came with.
+    /// The release that added it.
     pub since: &'a str,
 }
 
@@ -86,18 +86,18 @@ pub struct ArgumentInfo<'a> {
     pub name: &'a str,
     /// The type of its value.
     pub value_type: &'a str,
-    /// `None`: it has to be given. `"none"`: it may be absent.
+    /// The default. `None`: the argument is required. `"none"`: it may be absent.
     pub default_value: Option<&'a str>,
 }
 
 impl<'a> ArgumentInfo<'a> {
-    /// An argument that has to be given, for an [`Operator`](crate::Operator).
+    /// A required argument, for an [`Operator`](crate::Operator).
     #[must_use]
     pub fn new(name: &'a str, value_type: &'a str) -> ArgumentInfo<'a> {
         ArgumentInfo { name, value_type, default_value: None }
     }
 
-    /// Gives it a default.
+    /// Sets a default.
     #[must_use]
     pub fn with_default(self, value: &'a str) -> ArgumentInfo<'a> {
         ArgumentInfo { default_value: Some(value), ..self }
@@ -108,11 +108,11 @@ impl<'a> ArgumentInfo<'a> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FormatInfo<'a> {
-    /// Its name, the scheme of its URIs.
+    /// The name, which is the scheme of its URIs.
     pub name: &'a str,
     /// The keys of its URIs.
     pub keys: Vec<FormatKey<'a>>,
-    /// What it is.
+    /// A description.
     pub doc: &'a str,
 }
 
@@ -120,9 +120,9 @@ pub struct FormatInfo<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StorageInfo<'a> {
-    /// What its paths begin with, before `://`.
+    /// The start of its paths, before `://`.
     pub scheme: &'a str,
-    /// What it is.
+    /// A description.
     pub doc: &'a str,
 }
 
@@ -130,9 +130,9 @@ pub struct StorageInfo<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriterFormatInfo {
-    /// Its name, the scheme of its URIs.
+    /// The name, which is the scheme of its URIs.
     pub name: &'static str,
-    /// What it holds.
+    /// What it stores.
     pub doc: &'static str,
 }
 
@@ -152,7 +152,7 @@ pub fn options_table() -> Vec<OptionInfo> {
 fn option_at(index: i32) -> Option<OptionInfo> {
     let mut info =
         sys::dl_option_info { struct_size: ffi::size::<sys::dl_option_info>(), ..Default::default() };
-    // SAFETY: `info` says its size; its texts are never freed.
+    // SAFETY: `info` states its size; its texts are never freed.
     unsafe {
         ffi::hard(|error| sys::dl_option_at(index, &mut info, error)).ok()?;
         Some(OptionInfo {
@@ -190,7 +190,7 @@ fn raw(extensions: Option<&Extensions>) -> *const sys::dl_extensions {
     extensions.map_or(ptr::null(), Extensions::raw)
 }
 
-/// All transform operators: of the library in use, then of the extensions.
+/// All transform operators: those of the library in use, then those of the extensions.
 #[must_use]
 pub fn transforms_table(extensions: Option<&Extensions>) -> Vec<TransformInfo<'_>> {
     let extensions = raw(extensions);
@@ -201,11 +201,11 @@ pub fn transforms_table(extensions: Option<&Extensions>) -> Vec<TransformInfo<'_
 }
 
 /// # Safety
-/// Extensions that are alive, and not added to, for `'a`; or NULL.
+/// Extensions that are alive and unchanged for `'a`, or NULL.
 unsafe fn transform_at<'a>(extensions: *const sys::dl_extensions, index: i32) -> Option<TransformInfo<'a>> {
     let mut info =
         sys::dl_transform_info { struct_size: ffi::size::<sys::dl_transform_info>(), ..Default::default() };
-    // SAFETY: `info` says its size; its texts live as long as the extensions.
+    // SAFETY: `info` states its size; its texts live as long as the extensions.
     unsafe {
         ffi::hard(|error| sys::dl_transform_at(extensions, index, &mut info, error)).ok()?;
         let arguments = 0..info.argument_count;
@@ -228,7 +228,7 @@ unsafe fn argument_at<'a>(
 ) -> Option<ArgumentInfo<'a>> {
     let mut info =
         sys::dl_argument_info { struct_size: ffi::size::<sys::dl_argument_info>(), ..Default::default() };
-    // SAFETY: `info` says its size; its texts live as long as the extensions.
+    // SAFETY: `info` states its size; its texts live as long as the extensions.
     unsafe {
         ffi::hard(|error| sys::dl_transform_argument_at(extensions, index, argument, &mut info, error))
             .ok()?;
@@ -240,7 +240,7 @@ unsafe fn argument_at<'a>(
     }
 }
 
-/// All formats: of the library in use, then of the extensions.
+/// All formats: those of the library in use, then those of the extensions.
 ///
 /// ```
 /// let table = dataline::formats_table(None);
@@ -260,7 +260,7 @@ pub fn formats_table(extensions: Option<&Extensions>) -> Vec<FormatInfo<'_>> {
 unsafe fn format_at<'a>(extensions: *const sys::dl_extensions, index: i32) -> Option<FormatInfo<'a>> {
     let mut info =
         sys::dl_format_info { struct_size: ffi::size::<sys::dl_format_info>(), ..Default::default() };
-    // SAFETY: `info` says its size; its texts live as long as the extensions.
+    // SAFETY: `info` states its size; its texts live as long as the extensions.
     unsafe {
         ffi::hard(|error| sys::dl_format_at(extensions, index, &mut info, error)).ok()?;
         let keys = 0..info.key_count;
@@ -277,7 +277,7 @@ unsafe fn format_at<'a>(extensions: *const sys::dl_extensions, index: i32) -> Op
 unsafe fn key_at<'a>(extensions: *const sys::dl_extensions, index: i32, key: i32) -> Option<FormatKey<'a>> {
     let mut info =
         sys::dl_format_key { struct_size: ffi::size::<sys::dl_format_key>(), ..Default::default() };
-    // SAFETY: `info` says its size; its texts live as long as the extensions.
+    // SAFETY: `info` states its size; its texts live as long as the extensions.
     unsafe {
         ffi::hard(|error| sys::dl_format_key_at(extensions, index, key, &mut info, error)).ok()?;
         let found =
@@ -304,7 +304,7 @@ pub fn storages_table(extensions: &Extensions) -> Vec<StorageInfo<'_>> {
 /// As for `transform_at`.
 unsafe fn storage_at<'a>(extensions: *const sys::dl_extensions, index: i32) -> Option<StorageInfo<'a>> {
     let mut info = sys::dl_storage { struct_size: ffi::size::<sys::dl_storage>(), ..Default::default() };
-    // SAFETY: `info` says its size; its texts live as long as the extensions.
+    // SAFETY: `info` states its size; its texts live as long as the extensions.
     unsafe {
         ffi::hard(|error| sys::dl_storage_at(extensions, index, &mut info, error)).ok()?;
         Some(StorageInfo { scheme: ffi::text(info.scheme), doc: ffi::text(info.doc) })

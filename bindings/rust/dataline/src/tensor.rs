@@ -11,8 +11,8 @@ use std::os::raw::c_void;
 
 /// One field of a batch, without a copy; lives as long as the batch.
 ///
-/// Dense: the first dim is the rows of the batch. Ragged (samples of different length): the items of all rows one after
-/// another, row i being items `offsets[i] .. offsets[i + 1]`.
+/// Dense: the first dim is the rows of the batch. Ragged (samples of different length): the items of all
+/// rows, stored contiguously. Row i is items `offsets[i] .. offsets[i + 1]`.
 #[derive(Clone, Copy)]
 pub struct Tensor<'b> {
     pub(crate) view: &'b sys::dl_view,
@@ -25,7 +25,7 @@ unsafe impl Send for Tensor<'_> {}
 unsafe impl Sync for Tensor<'_> {}
 
 impl<'b> Tensor<'b> {
-    /// Its name.
+    /// The name.
     #[must_use]
     pub fn name(&self) -> &'b str {
         // SAFETY: the text lives as long as the batch.
@@ -48,14 +48,14 @@ impl<'b> Tensor<'b> {
         DType::from_number(self.view.dtype)
     }
 
-    /// Its dims; the first is the rows (dense) or the items of all rows (ragged).
+    /// The dims. The first is the rows (dense) or the items of all rows (ragged).
     #[must_use]
     pub fn shape(&self) -> &'b [i64] {
         // SAFETY: `rank` dims, which live as long as the batch.
         unsafe { ffi::slice(self.view.shape, self.rank()) }
     }
 
-    /// Items from one index of a dim to the next.
+    /// The distance in items from one index of a dim to the next.
     #[must_use]
     pub fn strides(&self) -> &'b [i64] {
         // SAFETY: as for the shape.
@@ -66,7 +66,7 @@ impl<'b> Tensor<'b> {
         usize::try_from(self.view.rank).unwrap_or(0)
     }
 
-    /// One letter a dim (`"NHWC"`), or `""` when not known.
+    /// One letter per dim (`"NHWC"`), or `""` if unknown.
     #[must_use]
     pub fn axes(&self) -> &'b str {
         if self.view.axes.is_null() {
@@ -76,7 +76,7 @@ impl<'b> Tensor<'b> {
         unsafe { CStr::from_ptr(self.view.axes) }.to_str().unwrap_or("")
     }
 
-    /// Ragged: where each row begins, and the last one ends; one more than rows.
+    /// Ragged: where each row starts, and the end of the last row. One more than rows.
     #[must_use]
     pub fn offsets(&self) -> Option<&'b [i64]> {
         // SAFETY: `samples + 1` of them, which live as long as the batch.
@@ -89,7 +89,7 @@ impl<'b> Tensor<'b> {
         self.view.flags & sys::DL_VIEW_OVERLAPPING != 0
     }
 
-    /// Whether it must not be written to, as a consumer of its DLPack tensor might.
+    /// Whether it must not be written to, for consumers of its DLPack tensor.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.view.flags & sys::DL_VIEW_READ_ONLY != 0
@@ -101,26 +101,26 @@ impl<'b> Tensor<'b> {
         self.view.flags & sys::DL_VIEW_PINNED != 0
     }
 
-    /// Where its memory is.
+    /// The device of its memory.
     #[must_use]
     pub fn device(&self) -> Device {
         Device::of(self.view.device_type, self.view.device_index)
     }
 
-    /// Its first item, on its device; for the ABI of another library. Lives as long as the batch. On a device
-    /// [`Batch::wait`](crate::Batch::wait) comes before what reads it in a stream.
+    /// The first item, on its device; for the ABI of another library. Lives as long as the batch. On a
+    /// device, call [`Batch::wait`](crate::Batch::wait) before reading it in a stream.
     #[must_use]
     pub fn as_ptr(&self) -> *const c_void {
         self.first().cast()
     }
 
-    /// Rows of the batch, pads included.
+    /// Rows of the batch, including pads.
     #[must_use]
     pub fn len(&self) -> usize {
         self.samples
     }
 
-    /// Whether the batch has no row.
+    /// Whether the batch has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.samples == 0
@@ -135,23 +135,24 @@ impl<'b> Tensor<'b> {
     /// All items.
     ///
     /// # Errors
-    /// [`Code::Mismatch`] when they are not `T`; [`Code::Unsupported`] when they are on a device, as for all that gives
-    /// slices, or are not contiguous (then see [`Tensor::row`]).
+    /// [`Code::Mismatch`] if they are not `T`. [`Code::Unsupported`] if they are not contiguous (then see
+    /// [`Tensor::row`]), or on a device, as for every call that returns slices.
     pub fn as_slice<T: Element>(&self) -> Result<&'b [T]> {
         self.first_byte()?;
         if !self.is_packed() {
             let text =
-                format!("strides are {:?} of the shape {:?}, use its rows", self.strides(), self.shape());
+                format!("strides are {:?} for the shape {:?}: use its rows", self.strides(), self.shape());
             return Err(self.refuse(Code::Unsupported, &text));
         }
         self.items(0, product(self.shape()))
     }
 
-    /// From the first item to the last, with what lies between rows that are not contiguous: item
-    /// `[i, j, ...]` of the shape is at `i * strides[0] + j * strides[1] + ...`. For those who can see strides.
+    /// From the first item to the last, including the gaps between rows that are not contiguous. Item
+    /// `[i, j, ...]` of the shape is at `i * strides[0] + j * strides[1] + ...`. For code that supports
+    /// strides.
     ///
     /// # Errors
-    /// [`Code::Mismatch`] when the items are not `T`.
+    /// [`Code::Mismatch`] if the items are not `T`.
     pub fn span<T: Element>(&self) -> Result<&'b [T]> {
         let shape = self.shape();
         if shape.contains(&0) {
@@ -168,9 +169,7 @@ impl<'b> Tensor<'b> {
     pub fn bytes(&self) -> Result<&'b [u8]> {
         let first = self.first_byte()?;
         if !self.is_packed() {
-            return Err(
-                self.refuse(Code::Unsupported, "its bytes do not lie one after another, use its rows")
-            );
+            return Err(self.refuse(Code::Unsupported, "its bytes are not contiguous: use its rows"));
         }
         // SAFETY: the product of the shape in items, which live as long as the batch.
         Ok(unsafe { ffi::slice(first, product(self.shape()) * self.dtype().bytes()) })
@@ -179,7 +178,7 @@ impl<'b> Tensor<'b> {
     /// The items of row `row`.
     ///
     /// # Errors
-    /// [`Code::OutOfRange`] for a row past the end; [`Code::Mismatch`] when the items are not `T`.
+    /// [`Code::OutOfRange`] for a row past the end; [`Code::Mismatch`] if the items are not `T`.
     pub fn row<T: Element>(&self, row: usize) -> Result<&'b [T]> {
         self.first_byte()?;
         let (from, count) = self.extent(row)?;
@@ -198,7 +197,7 @@ impl<'b> Tensor<'b> {
         Ok(unsafe { ffi::slice(first.wrapping_add(from * item), count * item) })
     }
 
-    /// Where the items of a row begin, and how many they are.
+    /// Where the items of a row start, and their count.
     fn extent(&self, row: usize) -> Result<(usize, usize)> {
         if row >= self.samples {
             return Err(
@@ -208,7 +207,7 @@ impl<'b> Tensor<'b> {
         let (item_shape, item_strides) = (self.shape().get(1..), self.strides().get(1..));
         let (item_shape, item_strides) = (item_shape.unwrap_or(&[]), item_strides.unwrap_or(&[]));
         if !packed(item_shape, item_strides) {
-            return Err(self.refuse(Code::Unsupported, "the items of a row do not lie one after another"));
+            return Err(self.refuse(Code::Unsupported, "the items of a row are not contiguous"));
         }
         let item = product(item_shape);
         Ok(match self.offsets() {
@@ -220,7 +219,7 @@ impl<'b> Tensor<'b> {
         })
     }
 
-    /// The rows, one after another.
+    /// The rows, in order.
     ///
     /// # Errors
     /// As for [`Tensor::row`].
@@ -236,7 +235,7 @@ impl<'b> Tensor<'b> {
     fn items<T: Element>(&self, from: usize, count: usize) -> Result<&'b [T]> {
         if !T::sees(self.dtype()) {
             return Err(
-                self.refuse(Code::Mismatch, &format!("items are {}, asked for {}", self.dtype(), T::DTYPE))
+                self.refuse(Code::Mismatch, &format!("items are {}, expected {}", self.dtype(), T::DTYPE))
             );
         }
         let first = self.first_byte()?.cast::<T>();
@@ -249,7 +248,7 @@ impl<'b> Tensor<'b> {
         Ok(unsafe { ffi::slice(first.wrapping_add(from), count) })
     }
 
-    /// Where the host may read; refused for memory of a device.
+    /// The first byte, if the host may read it; an error for memory of a device.
     fn first_byte(&self) -> Result<*const u8> {
         if self.device() != Device::Cpu {
             let text = format!(

@@ -1,4 +1,4 @@
-//! The workers' threads.
+//! The worker threads.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::{lend, no_panic};
@@ -9,15 +9,15 @@ use std::io;
 use std::os::raw::{c_char, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What happens on the workers of a loader, or who runs them. Called from any thread; must not call Dataline; panics are
-/// caught.
+/// Callbacks when a loader's workers start and end, or threads to run them. Called from any thread; must not
+/// call Dataline; panics are caught.
 ///
 /// ```
 /// use dataline::{Array, Dataset, Extensions, Loader, Options, Threads, WorkerBody};
 /// use std::io;
 /// use std::thread;
 ///
-/// /// Workers with a stack of a MiB.
+/// /// Workers with a stack of 1 MiB.
 /// struct Small;
 ///
 /// impl Threads for Small {
@@ -41,34 +41,34 @@ pub trait Threads: Send + Sync + 'static {
     /// Whether workers run on threads of [`run`](Threads::run); otherwise the library starts its own.
     const RUNS: bool = false;
 
-    /// On each worker, first: to name, pin or register it. Workers count from 0.
+    /// Called first on each worker: to name, pin or register the thread. Workers count from 0.
     fn start(&self, worker: usize, name: &str) {
         let _ = (worker, name);
     }
 
-    /// On each worker, last.
+    /// Called last on each worker.
     fn end(&self, worker: usize) {
         let _ = worker;
     }
 
-    /// Called while a loader is made, if [`RUNS`](Threads::RUNS): arranges that `body.run()` is called soon, on another
-    /// thread, where it returns when the loader is dropped.
+    /// Called when a loader is created, if [`RUNS`](Threads::RUNS). It must arrange for `body.run()` to be
+    /// called soon, on another thread. `body.run()` returns when the loader is dropped.
     ///
     /// # Errors
-    /// There is no thread: making the loader fails with [`Code::Thread`](crate::Code::Thread).
+    /// No thread is available: creating the loader fails with [`Code::Thread`](crate::Code::Thread).
     fn run(&self, worker: usize, name: &str, body: WorkerBody) -> io::Result<()> {
         let _ = (worker, name, body);
         Err(io::ErrorKind::Unsupported.into())
     }
 }
 
-/// The work of one worker. Dropped without being run, it runs on a thread that the standard library starts, for the loader
-/// counts on it.
+/// The work of one worker. If it is dropped without being run, it runs on a thread that the standard library
+/// starts, because the loader depends on it.
 pub struct WorkerBody {
     claim: Arc<Claim>,
 }
 
-/// Who has the right to call main(argument), which is done once, or never where `run` failed.
+/// Decides who may call main(argument): once, or never if `run` failed.
 struct Claim {
     stage: Mutex<Stage>,
     main: unsafe extern "C" fn(*mut c_void),
@@ -77,13 +77,14 @@ struct Claim {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
-    /// `Threads::run` has not returned; the body is somewhere.
+    /// `Threads::run` has not returned yet.
     Asked,
-    /// It has, and the library counts on the body.
+    /// `Threads::run` has returned, and the library depends on the body.
     Promised,
-    /// The body runs, or did.
+    /// The body is running or has run.
     Taken,
-    /// `Threads::run` failed, or the body was dropped during it: the library was told that it will not run.
+    /// `Threads::run` failed, or the body was dropped during it. The library has been notified that it will
+    /// not run.
     Void,
 }
 
@@ -102,9 +103,9 @@ impl Claim {
         unsafe { (self.main)(self.argument) };
     }
 
-    /// What the library is told when `Threads::run` has returned.
+    /// The result for the library when `Threads::run` has returned.
     fn settle(&self, returned: io::Result<()>) -> i32 {
-        const TRY_AGAIN: i32 = 11; // EAGAIN: what a thread that cannot be started gives
+        const TRY_AGAIN: i32 = 11; // EAGAIN: the error of a thread that cannot be started
         let mut stage = self.lock();
         match *stage {
             Stage::Taken => return 0, // it runs already, whatever was returned
@@ -144,7 +145,7 @@ impl Drop for WorkerBody {
                 drop(stage);
                 let claim = Arc::clone(&self.claim);
                 if std::thread::Builder::new().spawn(move || claim.call()).is_err() {
-                    self.claim.call(); // here: better a thread that is busy than a loader that waits for ever
+                    self.claim.call(); // here: a busy thread is better than a loader that waits forever
                 }
             }
             Stage::Taken | Stage::Void => {}

@@ -1,4 +1,4 @@
-//! Where a trace goes.
+//! Traces of a loader.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::{ffi, Loader, Result};
@@ -12,21 +12,21 @@ use std::sync::{Mutex, PoisonError};
 
 const EIO: i32 = 5;
 
-/// Takes the pieces; a second box, so that it keeps its address.
+/// Receives the pieces; a second box keeps its address stable.
 type Writer = Mutex<Box<dyn Write + Send>>;
 
-/// The writer of a loader's last trace, which goes when another takes its place, or after the loader.
+/// The writer of a loader's last trace, dropped when another replaces it, or after the loader.
 #[derive(Default)]
 pub(crate) struct Tracing(Mutex<Option<Box<Writer>>>);
 
 impl Loader<'_> {
-    /// Writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event format, which
-    /// Perfetto and speedscope open, to a file, which is overwritten. At most 256 MiB; then, or when the disk is full, the
-    /// trace ends and the job goes on.
+    /// Starts a trace: writes what each thread does, and the life of each batch, as JSON in Chrome's trace
+    /// event format, which Perfetto and speedscope open. `path` is a new or empty file, or an older trace,
+    /// which is overwritten. At 256 MiB, or when the disk is full, the trace ends and the job continues.
     ///
     /// # Errors
-    /// [`WrongState`](crate::Code::WrongState): a trace is being written; [`NotFound`](crate::Code::NotFound),
-    /// [`Permission`](crate::Code::Permission), [`Io`](crate::Code::Io).
+    /// [`WrongState`](crate::Code::WrongState): a trace is being written, or the file holds other data;
+    /// [`NotFound`](crate::Code::NotFound), [`Permission`](crate::Code::Permission), [`Io`](crate::Code::Io).
     pub fn trace_start(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = ffi::c_text("path", &path.as_ref().to_string_lossy())?;
         // SAFETY: a live handle and text.
@@ -35,8 +35,9 @@ impl Loader<'_> {
         })
     }
 
-    /// [`Loader::trace_start`] to a writer. It is called by threads of the library, one at a time, and must not use
-    /// Dataline; what it fails with ends the trace. It is dropped with the loader, or when another takes its place.
+    /// [`Loader::trace_start`] with a writer. Threads of the library call it, one at a time; it must not call
+    /// Dataline. If it fails, the trace ends. It is dropped with the loader, or when another writer replaces
+    /// it.
     ///
     /// # Errors
     /// [`WrongState`](crate::Code::WrongState): a trace is being written; [`Io`](crate::Code::Io): the writer failed.
@@ -54,10 +55,10 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Ends the trace; so does dropping the loader. Without one it does nothing.
+    /// Ends the trace. Dropping the loader does the same. Does nothing without a trace.
     ///
     /// # Errors
-    /// [`Io`](crate::Code::Io): it could not be written whole.
+    /// [`Io`](crate::Code::Io): the trace is incomplete.
     pub fn trace_stop(&self) -> Result<()> {
         // SAFETY: a live handle.
         ffi::hard(|error| unsafe { sys::dl_loader_trace_stop(self.raw(), error) })

@@ -1,49 +1,49 @@
-//! How many workers work, how far ahead, and what tuning makes of it.
+//! The workers and depth in use, and what tuning would change.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::ffi;
 use dataline_sys as sys;
 
-/// What the option `tune` says.
+/// The value of the option `tune`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tune {
-    /// Nothing moves by itself.
+    /// Workers and depth do not change.
     #[default]
     Off,
-    /// Only says what it would try.
+    /// Only reports what it would try.
     Watch,
-    /// Workers and depth move.
+    /// Changes workers and depth.
     On,
 }
 
-/// Workers and depth in force, and what tuning makes of them.
+/// The workers and depth in use, and what tuning would change.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Tuned {
     /// The option `tune`.
     pub mode: Tune,
-    /// That work now, perhaps only to be tried; 0: the caller's thread.
+    /// Active workers, possibly only to try this number; 0: the caller's thread.
     pub num_workers: i64,
-    /// Now.
+    /// The current depth.
     pub prefetch_depth: i64,
-    /// That memory is planned for.
+    /// The maximum workers that memory is planned for.
     pub most_workers: i64,
-    /// That memory is planned for.
+    /// The maximum depth that memory is planned for.
     pub most_depth: i64,
-    /// The best so far; with [`Tune::Watch`] what would be tried next.
+    /// The best number so far; with [`Tune::Watch`] the number to try next.
     pub wanted_workers: i64,
-    /// As `wanted_workers`.
+    /// The best depth so far; with [`Tune::Watch`] the depth to try next.
     pub wanted_depth: i64,
-    /// Of what is in force, so far.
+    /// Changes of workers and depth so far.
     pub changes: i64,
-    /// Nothing is tried now.
+    /// Nothing is being tried now.
     pub frozen: bool,
-    /// Consumed, in the last whole measurement; 0 before that.
+    /// Batches consumed per second, in the last complete measurement; 0 before that.
     pub batches_per_s: f64,
-    /// Of that time, the consumer waited; 0 to 1.
+    /// The share of that time that the consumer waited, 0 to 1.
     pub wait_share: f64,
-    /// What it does, and why.
+    /// What tuning does, and why.
     pub text: String,
 }
 

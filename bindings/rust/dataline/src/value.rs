@@ -2,14 +2,14 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 
-/// A value of an option. Numbers, booleans and text turn into it.
+/// A value of an option. Numbers, booleans and text convert to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// For integer and size keys.
     Integer(i64),
-    /// For boolean keys, and words that are one.
+    /// For boolean keys, and for word keys that accept a boolean.
     Boolean(bool),
-    /// For all keys but those of arrays, as the shell takes it: `"256"`, `"true"`, `"64MiB"`, `"full"`.
+    /// For all keys except arrays, in the form of the shell: `"256"`, `"true"`, `"64MiB"`, `"full"`.
     Text(String),
 }
 
@@ -17,7 +17,7 @@ macro_rules! integers {
     ($($type:ty)*) => {
         $(
             impl From<$type> for Value {
-                /// What is out of the library's range goes as text, and is refused by it with the range.
+                /// A number beyond `i64` is passed as text. The library then rejects it and names the range.
                 fn from(number: $type) -> Value {
                     i64::try_from(number).map_or_else(|_| Value::Text(number.to_string()), Value::Integer)
                 }

@@ -10,15 +10,15 @@ pub fn version() -> &'static str {
     unsafe { ffi::text(dataline_sys::dl_version_string()) }
 }
 
-/// The version of the library's binary interface.
+/// The version of the binary interface.
 #[must_use]
 pub fn abi_version() -> i32 {
     // SAFETY: no arguments.
     unsafe { dataline_sys::dl_abi_version() }
 }
 
-/// The parts it was built with, and the compiler: `"highway mimalloc; gcc 12.2.0"`; then, after `; missing: `, the missing parts and
-/// what that costs.
+/// The optional parts of the build, and the compiler: `"highway mimalloc; gcc 12.2.0"`. If parts are missing,
+/// `; missing: ` follows, with the parts and what each costs.
 #[must_use]
 pub fn build_info() -> &'static str {
     // SAFETY: no arguments; the text is never freed.

@@ -7,14 +7,15 @@ use dataline_sys as sys;
 use std::fmt;
 use std::ptr;
 
-/// Writes rows as a set: a directory of shards and a manifest, which [`Dataset::open`](crate::Dataset::open) reads by the same
-/// `FORMAT:PATH`.
+/// Writes rows as a set: a directory of shards and a manifest. [`Dataset::open`](crate::Dataset::open) opens
+/// it as `FORMAT:PATH`.
 ///
-/// Until [`Writer::finish`] it is `PATH.partial`, so that `PATH` is a whole set or is not there. A writer that is dropped
-/// without it leaves its finished shards in `PATH.partial`; rows of the open one are lost. A writer of the same arguments goes
-/// on behind the last finished shard: [`Writer::position`] is then what was said with its last rows.
+/// The set is `PATH.partial` until [`Writer::finish`], so `PATH` is always a complete set. A writer dropped
+/// without finish leaves its finished shards in `PATH.partial`; rows of the open shard are lost. A new writer
+/// with the same arguments resumes after the last finished shard. [`Writer::position`] then returns the
+/// position passed with the last rows of that shard.
 ///
-/// Any number of threads may append. Part of what may still change in a minor release.
+/// Any number of threads may append. This type may still change in a minor release.
 ///
 /// ```
 /// use dataline::{Array, Dataset, DType, Field, Options, Writer};
@@ -39,36 +40,37 @@ pub struct Writer {
     handle: *mut sys::dl_writer,
 }
 
-// SAFETY: the library's writers may be used from any thread, by several at once.
+// SAFETY: several threads may use a writer of the library concurrently.
 unsafe impl Send for Writer {}
 // SAFETY: as above.
 unsafe impl Sync for Writer {}
 
-/// How far a [`Writer`] is.
+/// The progress of a [`Writer`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriterInfo {
-    /// Appended, with those that were there when the writer was made.
+    /// Samples appended, including those that existed when the writer was created.
     pub samples: i64,
-    /// That were there when the writer was made.
+    /// Samples that existed when the writer was created.
     pub resumed_samples: i64,
-    /// Finished.
+    /// Finished shards.
     pub shards: i64,
-    /// Of the finished shards.
+    /// Bytes of the finished shards.
     pub bytes: i64,
 }
 
 impl Writer {
-    /// Begins a set, or goes on with one. `uri` is `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`, with a format of
-    /// [`writer_formats_table`](crate::writer_formats_table). `fields` are those of one sample, also of a dataset
-    /// ([`Dataset::fields`](crate::Dataset::fields)). `job` says what the set is made of: a `PATH.partial` with finished shards of
-    /// another job, other fields, another `shard_bytes` or `codec` is refused.
+    /// Starts a set, or resumes an unfinished one. `uri` is `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`,
+    /// with a format of [`writer_formats_table`](crate::writer_formats_table). `fields` are the fields of one
+    /// sample, for example [`Dataset::fields`](crate::Dataset::fields). `job` identifies the input of the
+    /// set. A `PATH.partial` with finished shards of another job, other fields, another `shard_bytes` or
+    /// `codec` is rejected.
     ///
     /// # Errors
-    /// [`BadUri`](crate::Code::BadUri) with its column, [`Unsupported`](crate::Code::Unsupported) (a field that the format does
-    /// not hold), [`WrongState`](crate::Code::WrongState) (`PATH` exists, or another process writes it),
-    /// [`StateRefused`](crate::Code::StateRefused), [`NotFound`](crate::Code::NotFound) (the directory around it), and what
-    /// files may give.
+    /// [`BadUri`](crate::Code::BadUri) with its column, [`Unsupported`](crate::Code::Unsupported) (a field
+    /// that the format cannot store), [`WrongState`](crate::Code::WrongState) (`PATH` exists, or another
+    /// process writes it), [`StateRefused`](crate::Code::StateRefused), [`NotFound`](crate::Code::NotFound)
+    /// (the parent directory), and file errors.
     pub fn create(uri: &str, fields: &[Field], job: &str) -> Result<Writer> {
         let uri = ffi::c_text("uri", uri)?;
         let job = ffi::c_text("job", job)?;
@@ -83,14 +85,14 @@ impl Writer {
         Ok(Writer { handle })
     }
 
-    /// Appends the samples of all arrays, one array per field in their order; an append is one piece. `position`: what the
-    /// program needs to go on after these rows.
+    /// Appends the samples of all arrays, one array per field in field order. Samples of one call stay
+    /// together. `position`: what the program needs to resume after these rows.
     ///
     /// # Errors
     /// [`Mismatch`](crate::Code::Mismatch), [`InvalidArgument`](crate::Code::InvalidArgument),
-    /// [`OutOfRange`](crate::Code::OutOfRange), [`TooLarge`](crate::Code::TooLarge): none of the rows is written, and the writer
-    /// stays usable. [`WrongState`](crate::Code::WrongState) after [`Writer::finish`]. After a failure of the file system
-    /// ([`Io`](crate::Code::Io): a full disk) each call gives that error.
+    /// [`OutOfRange`](crate::Code::OutOfRange), [`TooLarge`](crate::Code::TooLarge): no row is written, and
+    /// the writer stays usable. [`WrongState`](crate::Code::WrongState) after [`Writer::finish`]. After a
+    /// file-system error ([`Io`](crate::Code::Io): a full disk) every call returns that error.
     pub fn append(&self, arrays: &[Array<'_>], position: &str) -> Result<()> {
         let position = ffi::c_text("position", position)?;
         let raw = arrays.iter().map(Array::raw).collect::<Result<Vec<_>>>()?;
@@ -101,24 +103,24 @@ impl Writer {
         })
     }
 
-    /// Ends the last shard and gives the set its name; nothing can be appended afterwards.
+    /// Closes the last shard and renames the set to `PATH`. Nothing can be appended afterwards.
     ///
     /// # Errors
-    /// [`Empty`](crate::Code::Empty): no row was appended; [`WrongState`](crate::Code::WrongState): it is finished; and what
-    /// files may give.
+    /// [`Empty`](crate::Code::Empty): no row was appended; [`WrongState`](crate::Code::WrongState): it is
+    /// already finished; and file errors.
     pub fn finish(&self) -> Result<()> {
         // SAFETY: a live handle.
         ffi::hard(|error| unsafe { sys::dl_writer_finish(self.handle, error) })
     }
 
-    /// How far it is.
+    /// The progress so far.
     ///
     /// # Errors
-    /// None now; a later library may have some.
+    /// None now; later libraries may return some.
     pub fn info(&self) -> Result<WriterInfo> {
         let mut info =
             sys::dl_writer_info { struct_size: ffi::size::<sys::dl_writer_info>(), ..Default::default() };
-        // SAFETY: a live handle; `info` says its size.
+        // SAFETY: a live handle; `info` states its size.
         ffi::hard(|error| unsafe { sys::dl_writer_get_info(self.handle, &mut info, error) })?;
         Ok(WriterInfo {
             samples: info.samples,
@@ -128,7 +130,7 @@ impl Writer {
         })
     }
 
-    /// That of the last shard that was there when the writer was made; `""`: none.
+    /// The position of the last shard that existed when the writer was created; `""`: none.
     #[must_use]
     pub fn position(&self) -> String {
         // SAFETY: a live handle; the borrowed text is copied.

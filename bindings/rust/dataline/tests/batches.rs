@@ -59,9 +59,9 @@ fn every_element_type_comes_through() {
 fn a_wrong_type_or_name_is_refused_with_what_there_is() {
     let batch = first_batch(&[Array::dense("x", &[2], &[1i64, 2]).unwrap()], &Options::new());
     let error = batch.view::<f32>("x").unwrap_err();
-    assert_eq!((error.code(), error.message()), (Code::Mismatch, "field 'x': items are i64, asked for f32"));
+    assert_eq!((error.code(), error.message()), (Code::Mismatch, "field 'x': items are i64, expected f32"));
     let error = batch.view::<i64>("y").unwrap_err();
-    assert_eq!((error.code(), error.message()), (Code::NoSuchField, "no field 'y'; there are x"));
+    assert_eq!((error.code(), error.message()), (Code::NoSuchField, "no field 'y'; the fields are x"));
     let error = batch.tensor("x").unwrap().row::<i64>(2).unwrap_err();
     assert_eq!((error.code(), error.message()), (Code::OutOfRange, "field 'x': row 2: expected less than 2"));
 }

@@ -114,7 +114,7 @@ fn what_must_not_be_written_to_says_so_or_is_refused() {
 fn a_field_that_is_not_there_is_named_with_those_that_are() {
     let batch = first_batch(&[Array::dense("x", &[1], &[1u8]).unwrap()]);
     let error = batch.dlpack("y").unwrap_err();
-    assert_eq!((error.code(), error.message()), (Code::NoSuchField, "no field 'y'; there are x"));
+    assert_eq!((error.code(), error.message()), (Code::NoSuchField, "no field 'y'; the fields are x"));
     assert_eq!(batch.dlpack_unversioned("y").unwrap_err().code(), Code::NoSuchField);
 }
 

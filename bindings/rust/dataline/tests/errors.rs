@@ -120,9 +120,9 @@ fn every_code_of_the_header_has_a_name_here() {
 
 #[test]
 fn an_error_made_here_is_of_the_band_of_its_code() {
-    let error = Error::new(Code::Mismatch, "field 'x': rank is 2, asked for 1");
+    let error = Error::new(Code::Mismatch, "field 'x': rank is 2, expected 1");
     assert!(matches!(&error, Error::Data(failure) if failure.code == Code::Mismatch));
-    assert_eq!(error.to_string(), "field 'x': rank is 2, asked for 1");
+    assert_eq!(error.to_string(), "field 'x': rank is 2, expected 1");
     assert!(error.source().is_none() && error.sample_index().is_none() && error.column().is_none());
     assert!(matches!(Error::new(Code::Cancelled, ""), Error::Cancelled));
 }

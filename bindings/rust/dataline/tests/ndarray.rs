@@ -35,9 +35,9 @@ fn a_view_is_the_field_in_place() {
 fn a_wrong_rank_type_or_name_is_refused() {
     let batch = batch_of(&[Array::dense("x", &[2, 3], &[1f32; 6]).unwrap()]);
     let error = batch.array::<f32, Ix1>("x").unwrap_err();
-    assert_eq!((error.code(), error.message()), (Code::Mismatch, "field 'x': rank is 2, asked for 1"));
+    assert_eq!((error.code(), error.message()), (Code::Mismatch, "field 'x': rank is 2, expected 1"));
     let error = batch.array::<i64, Ix2>("x").unwrap_err();
-    assert_eq!((error.code(), error.message()), (Code::Mismatch, "field 'x': items are f32, asked for i64"));
+    assert_eq!((error.code(), error.message()), (Code::Mismatch, "field 'x': items are f32, expected i64"));
     assert_eq!(batch.array_dyn::<f32>("y").unwrap_err().code(), Code::NoSuchField);
 }
 
