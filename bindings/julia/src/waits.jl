@@ -78,7 +78,8 @@ function ended_by(task::Task)
     end
 end
 
-# The same, also until the library's descriptor is readable. The owner cannot be destroyed meanwhile; closing it ends the wait.
+# As `wait_for_change`, also until the library's descriptor is readable. The owner cannot be destroyed meanwhile. Closing it ends
+# the wait.
 function wait_for_handle(owner::SharedHandle, seen::Int, deadline::UInt64)
     handle = try_enter(owner)
     handle == C_NULL && return nothing
