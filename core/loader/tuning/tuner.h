@@ -30,7 +30,7 @@ struct TuneSetting {
 enum class Tune : int32_t { kAuto = -1, kOff, kWatch, kOn };
 
 // What a Tuner decides by. Behind each rule: how far halving or doubling it moved the job that it matters to most, in batches
-// over 20 s or over the two minutes after, of the 39 jobs of bench/auto/rules.cpp. What moved none by 1 % is not a rule.
+// over 20 s or over the two minutes after, of the jobs of bench/auto/rules.cpp. What moved none by 1 % is not a rule.
 struct TuneRules {
   double waits = 0.01;               // a consumer that waits a smaller share of its time needs nothing: 2 %
   double sure = 2;                   // standard errors that a change has to be apart: 17 %
