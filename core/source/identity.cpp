@@ -164,7 +164,7 @@ class Identities {
 
   Result<std::string> local() const {
     if (!builder_.unknown_.empty())
-      return error(Code::kUnsupported, builder_.unknown_, " cannot detect changes of its data");
+      return error(Code::kUnsupported, builder_.unknown_, ": changes of the data cannot be detected");
     std::string text = concat("structure: ", hex(structure()), "\n");
     Digest rest;
     int64_t number = 0;

@@ -210,7 +210,7 @@ std::vector<BadTable> arrays() {
       {"fewer children than columns",
        with(c_table(8, {c_numbers("x", kNumbers)}), [](CColumn& c) { c.said_children = 0; }),
        DL_ERR_CORRUPT,
-       {"0 children, its schema has more"}},
+       {"0 children, but its schema has more"}},
       {"no buffers", numbers([](CColumn& c) { c.buffers = {}; }), DL_ERR_CORRUPT, {"'x'", "0 buffers"}},
       {"no buffer for values",
        numbers([](CColumn& c) {
@@ -233,7 +233,7 @@ std::vector<BadTable> arrays() {
       {"texts without bytes",
        c_table(4, {text({nullptr, kOffsets.data(), nullptr})}),
        DL_ERR_CORRUPT,
-       {"its last offset is 6, and there are no bytes"}},
+       {"its last offset is 6, but it has no bytes"}},
       {"no dictionary",
        c_table(4,
                {with(coded(1, {nullptr, kNumbers.data()}), [](CColumn& c) { c.dictionary->length = -1; })}),

@@ -50,7 +50,7 @@ class Cache(ShellTest):
         done = self.run_shell(*self.cached("--cache-bytes", "300000", "-v"))
         self.assertEqual(done.status, 0)
         self.assertRegex(done.err, r"center_crop\(\[12, 40\]\), cache, random_crop\(8\)")
-        self.assertRegex(done.err, r"option cache: cache: no more samples are kept: cache_bytes=300000 is used up")
+        self.assertRegex(done.err, r"option cache: cache: stores no more samples: cache_bytes=300000 is used up")
         self.fails(2, *self.JOB, "--cache-bytes", "1GiB", says="option cache_bytes: needs cache")
         self.fails(1, *self.JOB, "--cache", "no/such", says="option cache: no/such: no such file")
 

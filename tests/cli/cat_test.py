@@ -116,8 +116,8 @@ class Arrays(ShellTest):
         self.digits(5)
         good = struct.pack("<3q", 1, 2, 3)
         cases = {
-            "one dimension expected, got shape \\(3, 1\\)": lambda: self.npy("a", "<i8", (3, 1), good),
-            "one dimension expected, got shape \\(\\)": lambda: self.npy("a", "<i8", (), good),
+            "expected one dimension, got shape \\(3, 1\\)": lambda: self.npy("a", "<i8", (3, 1), good),
+            "expected one dimension, got shape \\(\\)": lambda: self.npy("a", "<i8", (), good),
             "numbers .* expected, got dtype '\\|O'": lambda: self.npy("a", "|O", (3,), good),
             "got dtype '<U3'": lambda: self.npy("a", "<U3", (3,), good),
             "got dtype '<c8'": lambda: self.npy("a", "<c8", (3,), good),

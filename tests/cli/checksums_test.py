@@ -155,7 +155,7 @@ class Checksums(Damage):
         shutil.copy(self.path("set/part-00003.arrow"), self.path("set/part-00010.arrow"))
         status, said = self.verify("arrow:set")
         self.assertEqual((status, said["bad"], len(said["damaged"])), (1, 0, 1))
-        self.assertIn("set/part-00010.arrow: dataline.manifest beside it does not list it", said["damaged"][0])
+        self.assertIn("set/part-00010.arrow: dataline.manifest next to it does not list it", said["damaged"][0])
         self.assertEqual(self.recover("arrow:set")["lost"], said["damaged"])
 
     def test_a_manifest_whose_sums_do_not_fit_is_named(self):
@@ -204,7 +204,7 @@ class Checksums(Damage):
             os.symlink("nowhere", self.path("set/dataline.manifest"))
             for each in (uri, uri.replace("set", f"set/{name}", 1)):
                 status, said = self.verify(each)
-                self.assertEqual((status, said["damaged"]), (1, ["damaged: set/dataline.manifest: is a link that leads nowhere: the files beside it are not compared"]), each)
+                self.assertEqual((status, said["damaged"]), (1, ["damaged: set/dataline.manifest: is a broken link: the files next to it are not compared"]), each)
                 self.assertEqual(self.recover(each)["lost"], said["damaged"], each)
             shutil.rmtree(self.path("set"))
 

@@ -70,7 +70,7 @@ class Convert(ShellTest):
             self.ok("convert", uri, f"arrow:{codec}", "--codec", codec, "--shard-bytes", "4KiB")
             self.same(uri, f"arrow:{codec}", "data")
             self.assertEqual(self.manifest(codec)[0]["codec"], codec)
-        self.fails(2, "convert", uri, "tar:out", "--codec", "zstd", says="unknown key 'codec', a set of tar has: shard_bytes")
+        self.fails(2, "convert", uri, "tar:out", "--codec", "zstd", says="unknown key 'codec'; a set of tar accepts shard_bytes")
         self.fails(2, "convert", uri, "arrow:out", "--codec", "gzip", says="codec: expected none, lz4 or zstd, got 'gzip'")
 
     def test_the_manifest_counts_every_shard(self):
@@ -179,8 +179,8 @@ class Convert(ShellTest):
         self.assertIn("finished shards of another job", ran.err)
         ran = self.run_shell("convert", "jsonl:rows.jsonl?fields=x:i64", "arrow:out", *words, "--num-workers", "0", "--io", "pread")
         self.assertEqual(ran.status, 1)
-        self.assertIn("going on behind 8 samples", ran.err)
-        self.assertRegex(ran.err, r"4 shards are finished \([\d.]+ kB\); the same command goes on behind them")
+        self.assertIn("continuing after 8 samples", ran.err)
+        self.assertRegex(ran.err, r"4 shards are finished \([\d.]+ kB\); the same command continues after them")
 
     def test_an_end_is_needed(self):
         self.fails(2, "convert", self.numbers(), "arrow:out", "--epochs", "0", says="--epochs 0 has no end")
@@ -209,9 +209,9 @@ class Convert(ShellTest):
     def test_a_wrong_command_line_is_status_2_and_marked(self):
         uri = self.numbers()
         for words, text in ((("convert", uri), "convert needs a URI and a target"),
-                            (("convert", uri, "idx:out"), "'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"),
+                            (("convert", uri, "idx:out"), "'idx' cannot be written, expected one of arrow, parquet, tar, tfrecord, npy, tokens"),
                             (("convert", uri, "arrow:out", "--shard-bytes", "x"), "shard_bytes: expected a size"),
-                            (("convert", uri, "arrow:out", "--start-step", "3"), "convert takes no --start-step"),
+                            (("convert", uri, "arrow:out", "--start-step", "3"), "convert does not accept --start-step"),
                             (("convert", uri, "arrow:out", "more"), "'more' is one word too many")):
             ran = self.run_shell(*words)
             self.assertEqual(ran.status, 2, words)
@@ -227,7 +227,7 @@ class Convert(ShellTest):
     def test_a_field_that_the_format_does_not_hold_is_named(self):
         ran = self.run_shell("convert", self.numbers(), "tar:out")
         self.assertEqual(ran.status, 1)
-        self.assertIn("field 'data' is u8[4x4]; a tar archive holds bytes, texts and a label: arrow holds it", ran.err)
+        self.assertIn("field 'data' is u8[4x4]; a tar archive holds bytes, text and a label: write arrow", ran.err)
 
     def test_checksums_are_those_of_crc32c(self):
         # Castagnoli's polynomial bit by bit.

@@ -134,7 +134,7 @@ TEST(DoctorJudge, StorageIsToldWithWhatItGivesAloneAndWhatIsNeeded) {
   findings.asked.step_ms = 0;
   findings.no_consumer.reset();
   text = judge(findings).text;  // 2 CPUs, of which 0.1 did it
-  EXPECT_NE(text.find("the CPUs could take 360 MB/s"), std::string::npos) << text;
+  EXPECT_NE(text.find("the CPUs could use 360 MB/s"), std::string::npos) << text;
 }
 
 TEST(DoctorJudge, AGainThatWasMeasuredAgainReplacesTheLuckOfTheTrial) {

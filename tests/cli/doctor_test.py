@@ -85,7 +85,7 @@ class Doctor(ShellTest):
         self.assertGreater(row["work_ms"], 0)
         self.assertAlmostEqual(sum(stage["share"] for stage in said["stages"]), 1, places=6)
         text = self.ok("doctor", "--attach", "t.json").decode()
-        self.assertTrue(text.startswith("by the trace alone: "), text)
+        self.assertTrue(text.startswith("from the trace alone: "), text)
         self.assertIn("63 steps", text)
 
     def test_a_trace_with_a_uri_gives_the_time_of_the_consumer(self):

@@ -105,7 +105,7 @@ class WithoutThreads(Failing):
         self.write("r.bin", bytes(64))
         ran = self.run_failing("pthread_create:1+", "cat", "raw:r.bin?dtype=u8", "--num_workers", 0)
         self.assertEqual(ran.status, 1)
-        self.assertRegex(ran.err, r"^dataline: no thread could be started to watch for Ctrl-C; they are bounded by ulimit -u.*"
+        self.assertRegex(ran.err, r"^dataline: no thread could be started to watch for Ctrl-C; threads are limited by ulimit -u.*"
                                   r"pids.max.*: Resource temporarily unavailable\n$")
 
 

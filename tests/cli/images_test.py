@@ -223,7 +223,7 @@ class Preview(ImagesTest):
         uri, _ = self.photos(2)
         self.npy("v.npy", "<f4", (2, 10), bytes(80))
         for says, *words in (("needs a place for the sheet", uri),
-                             ("--repeat goes with --sample", uri, "-o", "a.png", "--repeat", 3),
+                             ("--repeat needs --sample", uri, "-o", "a.png", "--repeat", 3),
                              ("-n counts samples", uri, "-o", "a.png", "--sample", 1, "-n", 3),
                              ("--count is a whole number from 1 on", uri, "-o", "a.png", "-n", 0),
                              ("-n needs a value", uri, "-o", "a.png", "-n"),
@@ -278,7 +278,7 @@ class InfoImages(ImagesTest):
         self.fails(2, "info", "idx:images", "--images", says="image")
         uri = self.tar("a.tar", [("a.txt", b"text"), ("a.json", b"{}")])
         self.fails(2, "info", uri, "--images", says="image")
-        self.fails(2, "info", uri, "--field", "txt", says="--field goes with --images")
+        self.fails(2, "info", uri, "--field", "txt", says="--field needs --images")
 
 
 class Warnings(ImagesTest):

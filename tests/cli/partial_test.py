@@ -66,7 +66,7 @@ class Partial(Damage):
                 if os.path.exists(path):
                     os.remove(path)
                 make(path)
-                self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: is no regular file")
+                self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: is not a regular file")
                 self.assertTrue(os.path.lexists(path))
                 self.assertEqual(self.read("mine"), b"mine")
 
@@ -76,7 +76,7 @@ class Partial(Damage):
             self.write("set.partial/part-00001.arrow", "left")
             self.write(f"set.partial/{name}", "mine")
             before = {each: self.read(f"set.partial/{each}") for each in os.listdir(self.path("set.partial"))}
-            self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: dataline\.manifest beside it lists 1 shard, not this file")
+            self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: dataline\.manifest lists 1 shard, not this file")
             self.assertEqual({each: self.read(f"set.partial/{each}") for each in os.listdir(self.path("set.partial"))}, before)
 
     def test_a_file_with_a_second_name_is_kept(self):

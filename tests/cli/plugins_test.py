@@ -77,7 +77,7 @@ class Plugins(ShellTest):
         self.fails(2, "formats", "--plugin", says="--plugin needs a value")
 
     def test_several_plugins_are_loaded_in_order_and_a_second_of_a_name_is_refused(self):
-        self.fails(1, "formats", "--plugin", self.plugin, "--plugin", self.plugin, says="'dlrec' is there already")
+        self.fails(1, "formats", "--plugin", self.plugin, "--plugin", self.plugin, says="'dlrec' already exists")
 
     def test_a_name_is_looked_for_as_the_dynamic_linker_does(self):
         folder = os.path.dirname(self.plugin)

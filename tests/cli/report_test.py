@@ -54,7 +54,7 @@ class Report(ShellTest):
     def test_of_a_uri_it_says_who_waits_and_where_the_time_goes(self):
         text, words = self.page(self.numbers(), "--seconds", "0.3", "--batch-size", "16", "--num-workers", "2", "--consumer-ms", "2")
         self.assertRegex(words, r"The consumer waits \d+(\.\d)? % of the time")
-        for part in ("Time line", "worker 0", "worker 1", "data: copy", "CPUs busy", "Calls of next", "below", "Plan", "batch_size 16 32", "num_workers 2 auto"):
+        for part in ("Time line", "worker 0", "worker 1", "data: copy", "CPUs busy", "Calls to next", "below", "Plan", "batch_size 16 32", "num_workers 2 auto"):
             self.assertIn(part, words)
         self.assertIn("prefers-color-scheme: dark", text)
         self.assertLess(len(text), 3_000_000)

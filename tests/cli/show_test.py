@@ -214,8 +214,8 @@ class Vocabulary(ShellTest):
                               ("v: line 2: expected a whole number from 0 on", b'{"a":\n "b"}'),
                               ("v: line 3: expected '}'", b'{"a": 1\n\n"b": 2}'), ("v: line 1: expected a closing", b'{"a": 1, "b\n": 2}'),
                               ("v: line 2: expected the end of the file", b'{"a": 1}\n{'),
-                              ("v: line 2: id 1 is there twice", b'{"a": 1,\n"b": 1}'),
-                              ("v: line 2: expected a token in base64", b"aGk= 0\nx\n"), ("v: line 2: id 0 is there twice", b"aGk= 0\naGk= 0\n")):
+                              ("v: line 2: id 1 appears twice", b'{"a": 1,\n"b": 1}'),
+                              ("v: line 2: expected a token in base64", b"aGk= 0\nx\n"), ("v: line 2: id 0 appears twice", b"aGk= 0\naGk= 0\n")):
             self.write("v", content)
             self.fails(1, "show", "tokens:t.bin?length=3", "--vocabulary", "v", says=says)
         self.fails(1, "show", "tokens:t.bin?length=3", "--vocabulary", "nowhere", says="^dataline: nowhere: No such file")

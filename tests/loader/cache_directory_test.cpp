@@ -148,7 +148,7 @@ TEST_F(CacheDirectoryTest, LinksThatArePlantedAreNotFollowed) {
     fs::remove(folder_ + "/cache/" + kKey);
     fs::create_directory_symlink(folder_ + "/elsewhere", folder_ + "/cache/" + kKey);
   });
-  EXPECT_THAT(directory, HasSubstr("a symbolic link, a directory is needed"));
+  EXPECT_THAT(directory, HasSubstr("is a symbolic link, expected a directory"));
   EXPECT_TRUE(fs::is_empty(folder_ + "/elsewhere"));
 }
 

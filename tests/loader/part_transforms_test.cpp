@@ -184,8 +184,8 @@ TEST(PartTransforms, WhatCannotBeOneBatchNamesBothPartsAndTheCure) {
       mix_of({{"small", small.get(), "image: cast(f32)", 1}, {"large", large.get(), "", 1}});
   EXPECT_EQ(types.status, DL_ERR_MISMATCH);
   EXPECT_EQ(types.message,
-            "mix: part large: field 'image' becomes u8[7x7] (HW), in part small it becomes f32[4x4] "
-            "(HW); open them alike, or give the parts transforms that make them alike");
+            "mix: part large: field 'image' becomes u8[7x7] (HW), in part small it becomes f32[4x4] (HW); "
+            "open the parts with the same keys, or add transforms that make them equal");
   const Dataset mix =
       good_mix({{"small", small.get(), "", 1}, {"large", large.get(), "image: resize([5, 5])", 1}});
   const auto [status, message] = create_error(mix, {{"batch_size", "2"}});

@@ -35,8 +35,8 @@ TEST(Tune, AutomaticWorkersAreTunedUnlessOffIsGiven) {
     return tuned_of(make_loader(dataset, with({{"batch_size", "10"}}, settings)));
   };
   if (tuned({}).num_workers == 0) GTEST_SKIP() << "skipped: one CPU";
-  for (const Settings& settings : {Settings{}, Settings{{"num_workers", "auto"}},
-                                   Settings{{"tune", "auto"}}, Settings{{"tune", "on"}}}) {
+  for (const Settings& settings : {Settings{}, Settings{{"num_workers", "auto"}}, Settings{{"tune", "auto"}},
+                                   Settings{{"tune", "on"}}}) {
     const dl_tuned automatic = tuned(settings);
     EXPECT_EQ(automatic.mode, DL_TUNE_ON);
     EXPECT_EQ(automatic.num_workers, available_cpus());
@@ -62,7 +62,8 @@ TEST(Tune, SlotsThatOnlyTuningWouldUseAreNotTouched) {
   const Dataset dataset = counting_dataset(2'000'000);
   const auto resident = [&](const char* tune) {
     const int64_t before = resident_bytes();
-    const Loader loader = make_loader(dataset, {{"batch_size", "100000"}, {"tune", tune}, {"num_workers", "auto"}});
+    const Loader loader =
+        make_loader(dataset, {{"batch_size", "100000"}, {"tune", tune}, {"num_workers", "auto"}});
     return resident_bytes() - before;
   };
   resident("off");  // what the first loader of a process takes
@@ -210,7 +211,7 @@ TEST(TuneState, WhatWasFoundIsWhatTheNextStartBeginsWith) {
   const Loader second = make_loader(dataset, job);
   ASSERT_EQ(dl_loader_state_load(second.get(), state.c_str(), nullptr), DL_OK);
   EXPECT_EQ(tuned_of(second).num_workers, 2);
-  EXPECT_STREQ(tuned_of(second).text, "measuring 2 workers, depth 9, as the state says");
+  EXPECT_STREQ(tuned_of(second).text, "measuring 2 workers, depth 9, from the saved state");
 }
 
 // Two loaders at the same position have the same state, whatever tuning has found in each.

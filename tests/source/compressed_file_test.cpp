@@ -89,10 +89,10 @@ TEST_F(CompressedFile, ItsNoteSaysWhatItWasAndHowMuchMemoryItTakes) {
     return file.is_ok() ? inflated_note(std::as_bytes(std::span(bytes)), file.value()) : "";
   };
   if (built()) {
-    EXPECT_EQ(note(zstd), "Zstandard: inflated into 12 bytes of memory");
+    EXPECT_EQ(note(zstd), "Zstandard: decompressed into 12 bytes of memory");
   }
   if (open(gzip).is_ok()) {
-    EXPECT_EQ(note(gzip), "gzip: inflated into 4 bytes of memory");
+    EXPECT_EQ(note(gzip), "gzip: decompressed into 4 bytes of memory");
   }
 }
 

@@ -112,11 +112,11 @@ TEST_F(Gzip, WrongChecksumAndWrongLengthNameBothValues) {
 
 TEST_F(Gzip, MoreOrLessThanExpectedIsAnError) {
   std::string file = gzip_stored("some data");
-  expect_failure(file, 8, Code::kCorrupt, "inflates to more than 8 bytes");
-  expect_failure(file, 10, Code::kTruncated, "inflates to 9 bytes, expected 10");
-  expect_failure(file + gzip_stored("x"), 9, Code::kCorrupt, "inflates to more than 9 bytes");
+  expect_failure(file, 8, Code::kCorrupt, "decompresses to more than 8 bytes");
+  expect_failure(file, 10, Code::kTruncated, "decompresses to 9 bytes, expected 10");
+  expect_failure(file + gzip_stored("x"), 9, Code::kCorrupt, "decompresses to more than 9 bytes");
   expect_failure(gzip_member(zeros_deflate("", 1000), ""), 100, Code::kCorrupt,
-                 "inflates to more than 100 bytes");
+                 "decompresses to more than 100 bytes");
 }
 
 TEST_F(Gzip, AFileCutAnywhereIsAnErrorNeverLess) {
@@ -177,7 +177,7 @@ TEST_F(Gzip, AHeaderThatEndsWithTheFileHasNoDataAndALongerOneIsCut) {
     ASSERT_EQ(whole.size(), 8u);
     ASSERT_EQ(cut.size(), 8u);
     expect_failure(gzip_header(flags) + whole, 9, Code::kCorrupt,
-                   "offset 18: gzip data is damaged or breaks off");
+                   "offset 18: gzip data is damaged or truncated");
     expect_failure(gzip_header(flags) + cut, 9, Code::kTruncated, "offset 0: gzip header breaks off");
   }
 }

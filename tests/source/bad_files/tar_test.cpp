@@ -213,14 +213,11 @@ TEST(TarBadFiles, TypesExtensionsAndStrangers) {
           {"unknown charset",
            pax(pax_record("hdrcharset", "EBCDIC")),
            Code::kUnsupported,
-           {"'hdrcharset' says 'EBCDIC'"}},
+           {"'hdrcharset' is 'EBCDIC'"}},
           {"size in a global header", pax(sized, 'g'), Code::kUnsupported, {"'size' in a global header"}},
           {"path in a global header", pax(named, 'g'), Code::kUnsupported, {"'path' in a global header"}},
-          {"size twice",
-           pax(sized + sized),
-           Code::kCorrupt,
-           {"offset 521: pax record 'size' is given twice"}},
-          {"path twice", pax(named + named), Code::kCorrupt, {"'path' is given twice"}},
+          {"size twice", pax(sized + sized), Code::kCorrupt, {"offset 521: pax record 'size' appears twice"}},
+          {"path twice", pax(named + named), Code::kCorrupt, {"'path' appears twice"}},
           {"size empty", pax(pax_record("size", "")), Code::kCorrupt, {"'size' is ''"}},
           {"size negative", pax(pax_record("size", "-4")), Code::kCorrupt, {"'size' is '-4'"}},
           {"size with a sign", pax(pax_record("size", "+4")), Code::kCorrupt, {"'size' is '+4'"}},
@@ -260,7 +257,7 @@ TEST(TarBadFiles, TypesExtensionsAndStrangers) {
           {"records beyond the list",
            tar_header("x", 9, 'x') + tar_padded(sized + sized) + member,
            Code::kCorrupt,
-           {"a pax header of 9 bytes that goes on beyond them"}},
+           {"a pax header of 9 bytes that continues after them"}},
           {"pax header cut",
            pax(sized).substr(0, 600),
            Code::kTruncated,
@@ -276,7 +273,7 @@ TEST(TarBadFiles, TypesExtensionsAndStrangers) {
           {"long name empty",
            gnu_long("") + member,
            Code::kCorrupt,
-           {"a long name that is empty or holds a NUL byte"}},
+           {"a long name that is empty or contains a NUL byte"}},
           {"long name with a NUL", gnu_long(std::string_view("a\0b", 3)) + member, Code::kCorrupt, {"NUL"}},
           {"two long names",
            gnu_long("b.jpg") + gnu_long("c.jpg") + member,
@@ -393,7 +390,7 @@ TEST(TarBadFiles, BombsCostNoMemory) {
   const std::string path = dir.write("tail.tar", kGood);
   std::filesystem::resize_file(path, int64_t{1} << 40);
   expect_error(open(path, test_context()), Code::kCorrupt,
-               {"1099511625728 bytes; at most 16777216 are looked at"});
+               {"1099511625728 bytes; at most 16777216 are searched"});
 }
 
 }  // namespace

@@ -283,7 +283,7 @@ TEST(BadTfRecordFiles, ABadExampleIsABadSampleWithItsOffset) {
       const Status& status = rows.errors.at(1);
       EXPECT_EQ(status.code(), Code::kCorrupt);
       EXPECT_THAT(status.message(), testing::StartsWith(path + ": offset "));
-      EXPECT_THAT(status.message(), testing::HasSubstr(": record 1: no tf.train.Example: "));
+      EXPECT_THAT(status.message(), testing::HasSubstr(": record 1: not a tf.train.Example: "));
       EXPECT_THAT(status.message(), testing::HasSubstr(bad.part));
       EXPECT_EQ(rows.bytes[0][2], raw_bytes(std::vector<int64_t>{5, 6})) << "the next record";
     }
@@ -320,13 +320,13 @@ TEST(BadTfRecordFiles, KeysThatMakeNoSenseNameTheirColumn) {
       {"?fields=a:i64[0]", 9, "holds no values"},
       {"?fields=a:i64[4611686018427387904]", 9, "more than"},
       {"?fields=a:f32[99999999999x99999999999]", 9, "more than"},
-      {"?fields=a:i64,a:f32", 15, "'a' is given twice"},
+      {"?fields=a:i64,a:f32", 15, "'a' appears twice"},
       {"?fields=%0A:i64", 9, "NAME:TYPE"},
       {"?nulls=masks", 8, "error, fill(NUMBER) or mask"},
       {"?nulls=fill", 8, "error, fill(NUMBER) or mask"},
       {"?nulls=fill()", 8, "error, fill(NUMBER) or mask"},
       {"?nulls=fill(x)", 8, "error, fill(NUMBER) or mask"},
-      {"?nulls=fill(1.5)", 8, "'id' is i64[2], which cannot be 1.5"},
+      {"?nulls=fill(1.5)", 8, "'id' is i64[2], which cannot hold 1.5"},
       {"?fields=t:u8[3]&nulls=fill(256)", 23, "which cannot be 256"},
       {"?feilds=a", 2, "did you mean 'fields'?"},
   };

@@ -289,7 +289,7 @@ TEST_F(TfRecordTest, FieldsAndFillsArePartOfTheFingerprint) {
 TEST_F(TfRecordTest, GzippedFilesAreInflatedIntoMemory) {
   const SourceRef source = must_open(gzip_stored(kPhotos));
   EXPECT_EQ(source->count(), 3);
-  EXPECT_THAT(source->info().notes, Contains(HasSubstr("inflated into memory")));
+  EXPECT_THAT(source->info().notes, Contains(HasSubstr("decompressed into memory")));
   EXPECT_EQ(fetch_all(*source).bytes[1][0], "JPEG");
 }
 

@@ -75,7 +75,7 @@ TEST(BadPng, HeadersAndCuts) {
       {"0 bits", typed(0, 0), Code::kCorrupt, {"byte 24 says 0 bits"}},
       {"3 bits", typed(0, 3), Code::kCorrupt, {"3 bits"}},
       {"32 bits", typed(2, 32), Code::kCorrupt, {"32 bits"}},
-      {"RGB of 4 bits", typed(2, 4), Code::kCorrupt, {"4 bits, which colour type 2 has not"}},
+      {"RGB of 4 bits", typed(2, 4), Code::kCorrupt, {"4 bits, which colour type 2 does not support"}},
       {"a palette of 16 bits", typed(3, 16), Code::kCorrupt, {"16 bits, which colour type 3"}},
       {"grey and alpha of 1 bit", typed(4, 1), Code::kCorrupt, {"1 bits"}},
       {"compression 1",
