@@ -119,7 +119,7 @@ class Cache(ShellTest):
         done = self.run_shell(*self.cached(), preexec_fn=limit)
         self.assertEqual(done.status, 0, done.err)
         self.assertEqual(hashlib.sha256(done.out).hexdigest(), self.expected)
-        self.assertRegex(done.err, "no more samples are kept: .*samples: .*too large")
+        self.assertRegex(done.err, "stores no more samples: .*samples: .*too large")
         self.check()
 
 

@@ -143,7 +143,7 @@ class Checksums(Damage):
             self.write(name, data + b"0123456789abcdef" * 4)
             status, said = self.verify(self.OPENS[form])
             self.assertEqual((status, said["samples"], said["bad"]), (1, 10 * self.A_SHARD[form], 0), form)
-            self.assertIn(f"{name}: 64 bytes from offset {len(data)} on follow", said["damaged"][0])
+            self.assertIn(f"{name}: 64 bytes from offset {len(data)} follow", said["damaged"][0])
             said = self.recover(self.OPENS[form])
             self.assertEqual((said["samples"], len(said["lost"])), (10 * self.A_SHARD[form], 1), (form, said))
             if form != "tokens":
@@ -165,7 +165,7 @@ class Checksums(Damage):
                            ("".join(lines[:-1]) + lines[-1].replace('"samples": 40', '"samples": 41'), "its last line states 41"),
                            ("".join(lines[:2] + lines[3:]), "does not list it"),
                            ("".join(lines).replace('"samples": 4,', '"samples": 5,', 1), "has 4 samples"),
-                           ("nonsense\n", "line 1"), ("", "has 0 bytes and no whole first line"), (lines[0][:-1], "no whole first line"),
+                           ("nonsense\n", "line 1"), ("", "has 0 bytes and no complete first line"), (lines[0][:-1], "no complete first line"),
                            ("".join(lines) + "more\n", "5 bytes from offset"), ("".join(lines) + lines[-1], "follow its last line"),
                            ("".join(lines) + "\n", "1 bytes from offset"), ("".join(lines) + "x", "follow its last line")):
             self.write("set/dataline.manifest", text)

@@ -105,7 +105,7 @@ class Doctor(ShellTest):
         head = '{"displayTimeUnit":"ms","otherData":{"producer":"dataline"},"traceEvents":[\n'
         span = '{"name":"read","ph":"X","pid":1,"tid":1,"ts":1.0,"dur":1.0,"args":{"epoch":0,"step":0}}\n]}\n'
         self.write("t.json", head + span)
-        self.fails(1, "doctor", "--attach", "t.json", says="holds no step of a consumer")
+        self.fails(1, "doctor", "--attach", "t.json", says="has no step of a consumer")
         self.traced()
         self.fails(2, "doctor", "--attach", "t.json", "--batch-size", "3", says="--batch-size")
         self.fails(2, "doctor", "--attach", "t.json", "--consumer-ms", "3", says="--consumer-ms")

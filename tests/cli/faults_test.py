@@ -99,7 +99,7 @@ class WithoutThreads(Failing):
         ran = subprocess.run(["bash", "-c", command, shell.PROGRAM], cwd=self.folder, env=environment, stderr=subprocess.PIPE,
                              timeout=shell.SECONDS, check=False)
         self.assertEqual(ran.returncode, 1)
-        self.assertIn(b"the limits here: ulimit -u 4242", ran.stderr)
+        self.assertIn(b"limits: ulimit -u 4242", ran.stderr)
 
     def test_the_shells_own_thread_says_what_it_is_for(self):
         self.write("r.bin", bytes(64))

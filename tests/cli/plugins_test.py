@@ -88,9 +88,9 @@ class Plugins(ShellTest):
         with open(self.plugin, "rb") as file:
             content = file.read()
         self.write("libdataline-cut.so", content[: len(content) // 2])
-        self.fails(1, "formats", "--plugin", self.path("libdataline-cut.so"), says="the library was cut")
+        self.fails(1, "formats", "--plugin", self.path("libdataline-cut.so"), says="the library is truncated")
         env = {**os.environ, "LD_LIBRARY_PATH": self.folder}
-        self.fails(1, "formats", "--plugin", "cut", env=env, says="the library was cut")
+        self.fails(1, "formats", "--plugin", "cut", env=env, says="the library is truncated")
 
     def test_a_plugin_that_ends_a_call_unasked_is_named(self):
         words = ("--plugin", shell.ENDS_CALLS)

@@ -131,12 +131,12 @@ TEST_F(BadStates, TextsThatAreNoStateOrACutOrDamagedOne) {
       bad("bytes behind the checksum", good_ + "x",
           {"the checksum is right, but 1 more bytes follow its line;"}),
       bad("a line behind the checksum", good_ + "seed: 3\n",
-          {"the checksum is right, but 8 more bytes stand after"}),
+          {"the checksum is right, but 8 more bytes follow"}),
       bad("a blank line more", good_ + "\n",
-          {"the checksum is right, but 1 more bytes stand after", "(blank lines or spaces)"}),
+          {"the checksum is right, but 1 more bytes follow", "(blank lines or spaces)"}),
       bad("a space more", good_ + " ",
-          {"the checksum is right, but 1 more bytes stand after", "(blank lines or spaces)"}),
-      bad("stripped", good_.substr(0, good_.size() - 1), {"cut: the line of the checksum has no line end"}),
+          {"the checksum is right, but 1 more bytes follow", "(blank lines or spaces)"}),
+      bad("stripped", good_.substr(0, good_.size() - 1), {"truncated: the checksum line has no line end"}),
       bad("line ends of another system", with_line_ends("\r\n"), {"its line ends were changed (CR LF)"}),
       bad("a mebibyte of one letter", std::string(1 << 20, 'd'), {"first line"}),
       bad("16 MiB and a byte", plus("x: " + std::string((16 << 20) + 1 - plus("x: ").size(), 'y')),
@@ -224,7 +224,7 @@ TEST_F(BadStates, StatesOfReleasesThatDidNotCompareContents) {
   check({{"release 0.2",
           old,
           DL_ERR_STATE_REFUSED,
-          {"was saved by a release before 0.3", "seek to its epoch and step instead"}}});
+          {"saved by a release before 0.3", "seek to its epoch and step instead"}}});
 }
 
 }  // namespace

@@ -192,7 +192,7 @@ std::vector<Case> cases() {
       refused("a local rank that is none", {"RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=x"}, {"LOCAL_RANK=x"}),
       refused("a local rank past the local size",
               {"RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=2", "LOCAL_WORLD_SIZE=2"},
-              {"LOCAL_RANK=2 LOCAL_WORLD_SIZE=2", "not below"}),
+              {"LOCAL_RANK=2 LOCAL_WORLD_SIZE=2", "expected a local rank below"}),
       refused("more here than in all", {"RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=4"},
               {"LOCAL_WORLD_SIZE=4", "more processes on this machine"}),
       refused("two sizes", {"RANK=0", "WORLD_SIZE=2", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=4"},
@@ -283,8 +283,8 @@ TEST(Launcher, ANumberBesideAutoHasToBeTheLaunchersOrStandsForWhatItDoesNotSay) 
        {kAutoRank, kAutoRank},
        {"PMIX_RANK=5"},
        {},
-       "PMIX_RANK=5 (pmix), which tells the rank only"},
-      {"one of many without a launcher", {kAutoRank, 4}, {}, {}, "no launcher is seen"},
+       "PMIX_RANK=5 (pmix), which has only the rank"},
+      {"one of many without a launcher", {kAutoRank, 4}, {}, {}, "names no launcher"},
       {"a wrong environment", {kAutoRank, kAutoRank}, {"RANK=1"}, {}, "WORLD_SIZE is not"},
   };
   for (const Asked& one : table) {

@@ -76,7 +76,7 @@ TEST(LoaderMix, OptionsThatDoNotGoWithAMixAreRefused) {
   ASSERT_EQ(dl_options_set_weights(options.get(), weights.data(), 125, nullptr, nullptr, &error), DL_OK);
   dl_loader* loader = nullptr;
   EXPECT_EQ(dl_loader_create(dataset.get(), options.get(), &loader, &error), DL_ERR_BAD_OPTION);
-  EXPECT_NE(std::string(error.message).find("option weights: not with a mix"), std::string::npos)
+  EXPECT_NE(std::string(error.message).find("option weights: not supported for a mix"), std::string::npos)
       << error.message;
 }
 

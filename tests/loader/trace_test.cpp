@@ -184,7 +184,7 @@ TEST(Trace, NeverWritesOverOtherData) {
   for (const std::string& path : {data, symbolic, hard}) {
     const auto [status, message] = create_error(dataset, {{"trace", path}});
     EXPECT_EQ(status, DL_ERR_WRONG_STATE) << message;
-    EXPECT_NE(message.find("trace " + path + ": exists and holds other data"), std::string::npos) << message;
+    EXPECT_NE(message.find("trace " + path + ": exists, and is not a file"), std::string::npos) << message;
     EXPECT_EQ(read_whole(data), rows);
   }
   std::ofstream(trace).close();

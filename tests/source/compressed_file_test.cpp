@@ -103,12 +103,12 @@ TEST_F(CompressedFile, CutAnywhereIsTruncatedOrNoFrame) {
     const Status status = open(frame.substr(0, bytes)).status();
     EXPECT_TRUE(status.code() == Code::kTruncated) << bytes << ": " << status.message();
   }
-  expect_failure(frame.substr(0, 40), Code::kTruncated, "its Zstandard data break off, after 40 bytes");
+  expect_failure(frame.substr(0, 40), Code::kTruncated, "its Zstandard data is truncated after 40 bytes");
 }
 
 TEST_F(CompressedFile, WhatFollowsAFrameAndIsNoneIsCorrupt) {
   expect_failure(zstd_stored("x") + "behind", Code::kCorrupt,
-                 "expected a frame of Zstandard, got 6 other bytes");
+                 "expected a Zstandard frame, got 6 other bytes");
 }
 
 TEST_F(CompressedFile, DamageIsFound) {

@@ -91,7 +91,7 @@ TEST_P(Frames, CutAnywhereIsCorrupt) {
 }
 
 TEST_P(Frames, WhatIsNoFrameIsCorrupt) {
-  expect_corrupt("what else would it be", 100, "are damaged or break off");
+  expect_corrupt("what else would it be", 100, "is damaged or truncated");
   expect_corrupt(stored(words(100)) + "and more", 100, "");
   std::string frame = stored(words(100));
   frame[4] = '\x7f';  // the descriptor of the frame

@@ -130,7 +130,7 @@ TEST_F(Gzip, AFileCutAnywhereIsAnErrorNeverLess) {
   for (size_t length = 0; length < file.size(); ++length) {
     Status status = inflate(file.substr(0, length), out);
     EXPECT_TRUE(status.code() == Code::kTruncated || status.code() == Code::kCorrupt) << length;
-    // What is structurally visible is named so; inside of deflate data only "damaged or breaks off" can be
+    // What is structurally visible is named so; inside of deflate data only "damaged or truncated" can be
     // said.
     if (length <= 1 || length == member || length > file.size() - 8) {
       EXPECT_EQ(status.code(), Code::kTruncated) << length << " " << status.message();
@@ -158,7 +158,7 @@ TEST_F(Gzip, UnknownMethodsAndFlagsAreRefused) {
     file = gzip_header();
     file.replace(3, 1, header, 1);
     file += std::string(header).substr(1) + std::string(20, 'x');
-    expect_failure(file, 9, Code::kTruncated, "gzip header breaks off");
+    expect_failure(file, 9, Code::kTruncated, "gzip header is truncated");
   }
 }
 
@@ -178,7 +178,7 @@ TEST_F(Gzip, AHeaderThatEndsWithTheFileHasNoDataAndALongerOneIsCut) {
     ASSERT_EQ(cut.size(), 8u);
     expect_failure(gzip_header(flags) + whole, 9, Code::kCorrupt,
                    "offset 18: gzip data is damaged or truncated");
-    expect_failure(gzip_header(flags) + cut, 9, Code::kTruncated, "offset 0: gzip header breaks off");
+    expect_failure(gzip_header(flags) + cut, 9, Code::kTruncated, "offset 0: gzip header is truncated");
   }
 }
 

@@ -182,7 +182,8 @@ TEST_F(WriterSets, AnotherJobDoesNotGoOnWithFinishedShards) {
             std::string::npos);
   EXPECT_NE(refused("arrow:" + path("set"), numbers(0), "job 1").find("its shard_bytes is 1, not 268435456"),
             std::string::npos);
-  EXPECT_NE(refused(uri() + "&codec=none", numbers(0), "job 2").find("it was begun with"), std::string::npos);
+  EXPECT_NE(refused(uri() + "&codec=none", numbers(0), "job 2").find("it was started with"),
+            std::string::npos);
   EXPECT_NE(refused(uri() + "&codec=lz4", numbers(0), "job 1").find("its codec is 'none', not 'lz4'"),
             std::string::npos);
   EXPECT_NE(

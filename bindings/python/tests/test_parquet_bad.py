@@ -101,7 +101,7 @@ def test_every_byte_of_a_footer_may_be_wrong(tmp_path: Path, parquet: dataline.E
 
 def test_a_row_group_over_the_cache_is_refused(tmp_path: Path, parquet: dataline.Extensions) -> None:
     path, _ = written(tmp_path)
-    says = "row group 0 of 1000 rows takes 14929 bytes when decoded, more than cache_bytes=4096; a larger"
+    says = "row group 0 of 1000 rows takes 14929 bytes when decoded, more than cache_bytes=4096; raise"
     with pytest.raises(dataline.Error, match=says):
         dataline.open(f"parquet:{path}?cache_bytes=4KiB", extensions=parquet)
     assert len(rows_of(f"parquet:{path}?cache_bytes=64KiB", parquet)) == 4000
@@ -221,7 +221,7 @@ def test_a_refused_decoding_tells_what_it_held_and_what_more_it_wanted(
     pq.write_table(pa.table({"t": [np.arange(1000, dtype=np.uint16)] * 1000}), path)
     with pytest.raises(dataline.Error) as caught:
         rows_of(f"parquet:{path}?cache_bytes=6MiB", parquet)
-    told = re.search(r"\((\d+) bytes more than the (\d+)\)", str(caught.value))
+    told = re.search(r"\((\d+) bytes more than the (\d+) in use\)", str(caught.value))
     assert told is not None, caught.value
     wanted, beside = map(int, told.groups())
     assert beside > 0

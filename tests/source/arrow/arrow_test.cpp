@@ -185,7 +185,7 @@ TEST_F(ArrowTest, AStreamMayReplaceADictionaryAndAFileMayNot) {
   const Fetched rows = fetch_all(*open(table.stream()));
   EXPECT_THAT(rows.bytes[0], ElementsAre("red", "two", "one"));
   expect_error(open_source("arrow:" + dir_.write("b.arrow", table.file()), test_context()), Code::kCorrupt,
-               {"dictionary 5 a second time"});
+               {"dictionary 5 appears twice"});
 }
 
 TEST_F(ArrowTest, NullsMakeTheirSamplesBad) {

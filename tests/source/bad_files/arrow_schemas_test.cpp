@@ -92,7 +92,7 @@ std::vector<BadFile> blocks() {
       {"a dictionary twice",
        with_blocks([](Blocks& d, Blocks&) { d.push_back(d[0]); }),
        Code::kCorrupt,
-       {"dictionary 7 a second time"}},
+       {"dictionary 7 appears twice"}},
   };
 }
 

@@ -51,12 +51,15 @@ std::vector<BadFile> frames() {
       {"text",
        "hello, this is a text of some length",
        Code::kTruncated,
-       {"offset 0", "the metadata of a message have"}},
+       {"offset 0", "the metadata of a message has"}},
       {"no magic at the end",
        with([](T& t) { t.tail = "ARROW2"; }),
        Code::kTruncated,
        {"its writer was not closed"}},
-      {"a file that was not closed", std::string("ARROW1\0\0", 8) + kStream, Code::kTruncated, {"is cut"}},
+      {"a file that was not closed",
+       std::string("ARROW1\0\0", 8) + kStream,
+       Code::kTruncated,
+       {"is truncated"}},
       {"footer of 0 bytes",
        with([](T& t) { t.footer_size = 0; }),
        Code::kCorrupt,
@@ -78,7 +81,7 @@ std::vector<BadFile> frames() {
        with([](T& t) { t.footer_schema = false; }),
        Code::kCorrupt,
        {"without a schema"}},
-      {"metadata V3", with([](T& t) { t.version = 2; }), Code::kUnsupported, {"version V3", "V4 and V5"}},
+      {"metadata V3", with([](T& t) { t.version = 2; }), Code::kUnsupported, {"version V3", "V4 or V5"}},
       {"metadata V6", with([](T& t) { t.version = 5; }), Code::kUnsupported, {"version V6"}},
       {"a batch of V3", with([](T& t) { t.messages[1].version = 2; }), Code::kUnsupported, {"version V3"}},
       {"the other byte order", with([](T& t) { t.endianness = 1; }), Code::kUnsupported, {"byte order 1"}},
@@ -247,7 +250,7 @@ std::vector<BadFile> compressed() {
     });
   };
   const std::string twelve = zstd_stored("123456789012");
-  const std::string says = "a compressed buffer says that it has ";
+  const std::string says = "a compressed buffer states ";
   return {
       {"a codec of 2",
        with([](TestArrow& t) { t.messages[1].codec = int8_t{2}; }),
@@ -302,13 +305,13 @@ std::vector<BadFile> compressed() {
       {"a frame that is cut",
        first(12, twelve.substr(0, twelve.size() - 1)),
        Code::kCorrupt,
-       {"Zstandard data are damaged or break off"}},
+       {"Zstandard data is damaged or truncated"}},
       {"a frame of another codec",
        first(12, lz4_stored("123456789012")),
        Code::kCorrupt,
-       {"Zstandard data are damaged"}},
-      {"something behind the frame", first(12, twelve + "x"), Code::kCorrupt, {"damaged or break off"}},
-      {"a frame twice", first(12, twelve + twelve), Code::kCorrupt, {"damaged or break off"}},
+       {"Zstandard data is damaged"}},
+      {"something behind the frame", first(12, twelve + "x"), Code::kCorrupt, {"damaged or truncated"}},
+      {"a frame twice", first(12, twelve + twelve), Code::kCorrupt, {"damaged or truncated"}},
   };
 }
 

@@ -27,9 +27,9 @@ std::string many_columns() {
 
 std::vector<BadFile> files() {
   return {
-      {"nothing", "", Code::kEmpty, {"no header"}},
-      {"line ends alone", "\n\r\n\n", Code::kEmpty, {"no header"}},
-      {"a byte order mark alone", "\xef\xbb\xbf", Code::kEmpty, {"no header"}},
+      {"nothing", "", Code::kEmpty, {"expected a header"}},
+      {"line ends alone", "\n\r\n\n", Code::kEmpty, {"expected a header"}},
+      {"a byte order mark alone", "\xef\xbb\xbf", Code::kEmpty, {"expected a header"}},
       {"a header alone", "a,t\n", Code::kEmpty, {"no records to infer types from", "fields="}},
       {"a web page", "<!DOCTYPE html><title>404</title>\n", Code::kCorrupt, {"HTML page"}},
       {"a git-LFS pointer", "version https://git-lfs.github.com/spec/v1\n", Code::kCorrupt, {"git-LFS"}},

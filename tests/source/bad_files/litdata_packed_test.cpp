@@ -84,7 +84,7 @@ std::vector<BadPacked> packed_chunks() {
        "batch",
        Code::kCorrupt,
        {"batch 1 has items 2 to 4"}},
-      {"a batch of no items", batches_with(68, 0), "batch", Code::kCorrupt, {"batch 1 inflates to"}},
+      {"a batch of no items", batches_with(68, 0), "batch", Code::kCorrupt, {"batch 1 decompresses to"}},
       {"one batch less", batches_with(20, 1), "batch", Code::kCorrupt, {"its batches have 2 items of 3"}},
       {"another inflated size",
        batches_with(60, 5),

@@ -260,16 +260,16 @@ TEST(MixBadFiles, PartsThatCannotBeMixed) {
       {"another dtype",
        with("npy:wide.npy"),
        Code::kMismatch,
-       {"part other: field 'data' is u16, in part a it is u8", "open them alike"}},
+       {"part other: field 'data' is u16, in part a it is u8", "open them with the same keys"}},
       {"other fields",
        with("raw:a.npy?fields=x:u8"),
        Code::kMismatch,
        {"part other has fields x; part a has data"}},
-      {"itself", with("mix:bad.json"), Code::kUnsupported, {"part other: mix:bad.json is itself a mix"}},
+      {"itself", with("mix:bad.json"), Code::kUnsupported, {"part other: mix:bad.json is a mix"}},
       {"another mix",
        with("mix:good.json"),
        Code::kUnsupported,
-       {"part other: mix:good.json is itself a mix", "weights multiplied"}},
+       {"part other: mix:good.json is a mix", "weights multiplied"}},
   });
 }
 

@@ -91,13 +91,13 @@ TEST(NpzBadMembers, DeflatedMembers) {
   flipped[40] = static_cast<char>(flipped[40] ^ 1);
   const std::string huge = zeros_deflate(npy_file("|u1", "(1073741824,)", ""), 4000);
   check_bad_files(
-      {{"one byte of data", packed(std::string(1, '\3')), Code::kCorrupt, {"damaged or break off"}},
+      {{"one byte of data", packed(std::string(1, '\3')), Code::kCorrupt, {"damaged or truncated"}},
        {"a bomb that says so",
         MadeZip(make_zip({{"x.npy", kX, 8}}))
             .put(make_zip({{"x.npy", kX, 8}}).entries[0] + 24, 0x7fffffffu)
             .bytes,
         Code::kCorrupt,
-        {"is said to hold 2147483647 bytes, 145 deflated bytes can can hold at most 149640"}},
+        {"states 2147483647 bytes, 145 deflated bytes can hold at most 149640"}},
        {"another size", in_both(22, 24, 139), Code::kCorrupt, {"decompresses to more than 139 bytes"}},
        {"a larger size", in_both(22, 24, 141), Code::kCorrupt, {"decompresses to 140 bytes, expected 141"}},
        {"another CRC-32",
@@ -108,10 +108,10 @@ TEST(NpzBadMembers, DeflatedMembers) {
        {"cut by one",
         packed(good.substr(0, good.size() - 1)),
         Code::kCorrupt,
-        {"its deflate data are damaged or break off"}},
-       {"cut in the middle", packed(good.substr(0, 70)), Code::kCorrupt, {"damaged or break off"}},
-       {"a byte more", packed(good + "x"), Code::kCorrupt, {"end after 145 bytes, expected 146"}},
-       {"a block of no kind", packed(std::string(20, '\x07')), Code::kCorrupt, {"damaged or break off"}},
+        {"its deflate data is damaged or truncated"}},
+       {"cut in the middle", packed(good.substr(0, 70)), Code::kCorrupt, {"damaged or truncated"}},
+       {"a byte more", packed(good + "x"), Code::kCorrupt, {"ends after 145 bytes, expected 146"}},
+       {"a block of no kind", packed(std::string(20, '\x07')), Code::kCorrupt, {"damaged or truncated"}},
        {"inflates beyond", packed(huge), Code::kCorrupt, {"decompresses to more than 140 bytes"}},
        {"an array that says more",
         packed("", kX.substr(0, 128)),

@@ -96,7 +96,7 @@ TEST(SafetensorsBadFiles, CutOverlongAndForeign) {
         with_extents({{1, 3}}, 3),
         Code::kCorrupt,
         {"tensor 'a': data_offsets 1 to 3: leave a gap after the header"}},
-       {"a hole",
+       {"a gap",
         with_extents({{0, 2}, {3, 5}}, 5),
         Code::kCorrupt,
         {"tensor 'b': data_offsets 3 to 5: leave a gap after 'a', which ends at 2"}},
@@ -249,7 +249,7 @@ TEST(SafetensorsBadFiles, HeadersThatAreNoneOfTheFormat) {
        {"4-bit floats that do not fit",
         with_members(R"("dtype":"F4","shape":[3],"data_offsets":[0,6])"),
         Code::kCorrupt,
-        {"no whole number of bytes"}}},
+        {"do not fill complete bytes"}}},
       kGood, open, ".safetensors", 35);
 }
 
@@ -345,11 +345,11 @@ TEST(SafetensorsBadFiles, ShapesAndOffsetsThatDoNotFit) {
        {"offsets from the file's start",
         with_offsets("[70,76]"),
         Code::kCorrupt,
-        {"leave a hole after the header"}},
+        {"leave a gap after the header"}},
        {"a large begin",
         with_offsets("[9223372036854775801,9223372036854775807]"),
         Code::kCorrupt,
-        {"leave a hole after the header, which ends at 0"}},
+        {"leave a gap after the header, which ends at 0"}},
        {"offsets as a text", with_offsets("\"0,6\""), Code::kCorrupt, {"expected '['"}}},
       kGood, open, ".safetensors");
 }

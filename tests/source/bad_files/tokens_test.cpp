@@ -38,8 +38,8 @@ std::string reversed_magic(int32_t magic) { return big_u32(static_cast<uint32_t>
 std::vector<BadFile> cuts_and_counts() {
   return {
       {"one byte", "x", Code::kTruncated, {"offset 0: the last token is truncated: 1 bytes of a u16"}},
-      {"three bytes", "xyz", Code::kTruncated, {"offset 2: the last token is cut"}},
-      {"odd size", std::string(4097, 'x'), Code::kTruncated, {"offset 4096: the last token is cut"}},
+      {"three bytes", "xyz", Code::kTruncated, {"offset 2: the last token is truncated"}},
+      {"odd size", std::string(4097, 'x'), Code::kTruncated, {"offset 4096: the last token is truncated"}},
       {"magic only", kGood.substr(0, 4), Code::kTruncated, {"offset 0", "needs 1024 bytes, file has 4"}},
       {"no version", kGood.substr(0, 7), Code::kTruncated, {"file has 7"}},
       {"no count", kGood.substr(0, 8), Code::kTruncated, {"file has 8"}},

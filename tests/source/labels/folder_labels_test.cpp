@@ -196,7 +196,7 @@ TEST(FolderLabels, EveryBadListIsNamedByItsLine) {
        "l.csv",
        std::string("dog/a\0.jpg,1\n", 13),
        Code::kCorrupt,
-       {"line 1: path 'dog/a\\x00.jpg' holds a NUL"}},
+       {"line 1: path 'dog/a\\x00.jpg' contains a NUL"}},
       {"a path of 4096 bytes",
        "l.csv",
        std::string(4096, 'x') + ",1\n",

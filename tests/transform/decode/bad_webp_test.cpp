@@ -49,8 +49,8 @@ TEST(BadWebp, ContainersAndHeaders) {
        {"expected VP8, VP8L or VP8X"}},
       {"an interframe", with_byte(lossy, kBody, lossy[kBody] | 1), Code::kCorrupt, {"interframe"}},
       {"no start code", with_byte(lossy, kBody + 3, 0), Code::kCorrupt, {"start code at byte 23"}},
-      {"no columns", with(lossy, kBody + 6, "\0\0"s), Code::kCorrupt, {"says 0 wide, 24 high"}},
-      {"no lines", with(lossy, kBody + 8, "\0\0"s), Code::kCorrupt, {"says 40 wide, 0 high"}},
+      {"no columns", with(lossy, kBody + 6, "\0\0"s), Code::kCorrupt, {"states 0 wide, 24 high"}},
+      {"no lines", with(lossy, kBody + 8, "\0\0"s), Code::kCorrupt, {"states 40 wide, 0 high"}},
       {"no lossless signature",
        with_byte(lossless, kBody, 0x2E),
        Code::kCorrupt,
@@ -80,7 +80,7 @@ TEST(BadWebp, ContainersAndHeaders) {
       {"a frame of another size than its image",
        animation(0, 80, 60, 0, 0, 41, 24, image),
        Code::kCorrupt,
-       {"says 41 wide, 24 high, but its image has 40 wide, 24 high"}},
+       {"states 41 wide, 24 high, but its image has 40 wide, 24 high"}},
       {"a frame that is an interframe",
        animation(0, 40, 24, 0, 0, 40, 24, with_byte(image, 8, image[8] | 1)),
        Code::kCorrupt,
@@ -146,9 +146,9 @@ TEST(BadWebp, WhatIsNoImageIsNamed) {
   const std::string rest(64, '.');
   std::vector<BadImage> table = {
       {"nothing", "", Code::kTruncated, {"0 bytes, expected an image"}},
-      {"a zero", "\0"s, Code::kCorrupt, {"begin with 00,"}},
-      {"text", "hello, world", Code::kCorrupt, {"begin with 68 65 6c 6c"}},
-      {"a page of zeros", std::string(4096, '\0'), Code::kCorrupt, {"4096 bytes that begin"}}};
+      {"a zero", "\0"s, Code::kCorrupt, {"start with 00,"}},
+      {"text", "hello, world", Code::kCorrupt, {"start with 68 65 6c 6c"}},
+      {"a page of zeros", std::string(4096, '\0'), Code::kCorrupt, {"4096 bytes that start"}}};
   const std::pair<std::string, const char*> foreign[] = {
       {"GIF87a", "GIF is not supported"},
       {"GIF89a", "GIF is not supported"},
