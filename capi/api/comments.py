@@ -19,7 +19,7 @@ def lines_of(comment):
 
 
 def paragraphs(lines):
-    """Paragraphs, each one string. List items, which hang their indentation, are paragraphs that begin with "- "."""
+    """Paragraphs, each one string. List items, which hang their indentation, are paragraphs that start with "- "."""
     found, item = [], None  # item: the indentation of the list item that is being read
     for number, line in enumerate(lines):
         text, indent = line.strip(), len(line) - len(line.lstrip())
@@ -125,7 +125,7 @@ def attach(found, remarks):
 
 
 def conventions(head):
-    """[(line, name, paragraphs)] of the entries "Name     text" below the line that begins with "Conventions."."""
+    """[(line, name, paragraphs)] of the entries "Name     text" below the line that starts with "Conventions."."""
     start = next((number for number, line in enumerate(head) if line.startswith("Conventions.")), None)
     found = []
     for number, line in enumerate(head[start + 1 :] if start is not None else [], start=(start or 0) + 2):

@@ -1,4 +1,4 @@
-"""C types as the header spells them, and how they lie in memory where a pointer has 8 bytes (LP64, and LLP64).
+"""C types as the header spells them, and their layout in memory where a pointer has 8 bytes (LP64, and LLP64).
 
 A type is kept as one string in one spelling: "int32_t", "const dl_view*", "dl_dataset* const*", "char[512]", or the name
 of a struct, handle, alias or callback.
@@ -28,7 +28,7 @@ POINTER = 8
 
 
 def pointee(type_name):
-    """(what a pointer points to, whether it is const there), or None for what is no pointer."""
+    """(what a pointer points to, whether it is const there), or None for other types."""
     if not type_name.endswith("*"):
         return None
     target = type_name[:-1]
@@ -40,7 +40,7 @@ def pointee(type_name):
 
 
 def array(type_name):
-    """(item, length), or None for what is no array."""
+    """(item, length), or None for other types."""
     found = re.fullmatch(r"(.+)\[(\d+)\]", type_name)
     return (found[1], int(found[2])) if found else None
 

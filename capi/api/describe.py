@@ -1,4 +1,4 @@
-"""Describes dataline.h as data: capi/api.json. README.md says what is in it.
+"""Describes dataline.h as data: capi/api.json. README.md describes its contents.
 
   describe.py HEADER [API_JSON]    writes the description, or prints it
 
@@ -33,7 +33,7 @@ class Wrong(Exception):
 
 
 def pruned(**entry):
-    """Without what is empty: a description says what is there."""
+    """Without empty values: a description has only what is there."""
     return {key: value for key, value in entry.items() if value not in ("", [], None, False)}
 
 
@@ -268,7 +268,7 @@ def describe(text):
 
 
 def written(value, indent=0, width=140):
-    """JSON in which whatever fits stands on one line, so that a change of one thing is a change of one line."""
+    """JSON with each value on one line where it fits, so that a change of one thing is a change of one line."""
     flat = json.dumps(value, ensure_ascii=False)
     if not value or not isinstance(value, (dict, list)):
         return flat

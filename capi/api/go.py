@@ -1,4 +1,4 @@
-"""The Go of the package internal/abi that does not call: numbers, structs as they lie in memory, names of the functions.
+"""The Go of the package internal/abi that does not call: numbers, structs in their memory layout, names of the functions.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -89,8 +89,8 @@ def structs(api):
     names = Names(api)
     lines = [
         *head(
-            "The structs of dataline.h as they lie in memory; one list, hence the length. capi/reference says what the\n"
-            "// members mean."
+            "The structs of dataline.h in their memory layout; one list, hence the length. capi/reference describes the\n"
+            "// members."
         ),
         'import "unsafe"',
     ]

@@ -81,10 +81,10 @@ def by_address(one, names):
     numbers = [f"symbols[at{camel(one['name'])}]"]
     for parameter in parameters_of(one, names):
         numbers += as_number(*parameter)
-    gives = one["returns"] != "void"
+    returns = one["returns"] != "void"
     yield from heading(one, names)
-    yield from call_lines(f"\t{'result, _, _ := ' if gives else ''}purego.SyscallN(", numbers, ")", "\t\t", WIDTH)
-    if gives:
+    yield from call_lines(f"\t{'result, _, _ := ' if returns else ''}purego.SyscallN(", numbers, ")", "\t\t", WIDTH)
+    if returns:
         yield f"\treturn {returned(names.type_of(one['returns']), 'result')}"
     yield "}"
 

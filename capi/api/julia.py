@@ -1,4 +1,4 @@
-"""The Julia of the package: numbers, structs as they lie in memory, and functions for the macro @declare.
+"""The Julia of the package: numbers, structs in their memory layout, and functions for the macro @declare.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -69,7 +69,7 @@ def head(title):
 
 
 def name_of(one):
-    """Of a parameter or member: with a _ behind a word of Julia's own."""
+    """The name of a parameter or member, with a _ after a keyword of Julia."""
     return f"{one['name']}_" if one["name"] in KEYWORDS else one["name"]
 
 
@@ -85,7 +85,7 @@ def constants(api):
 
 def structs(api):
     lines, known = (
-        head("The structs of dataline.h; capi/reference says what the members mean. Julia lays them out as C does."),
+        head("The structs of dataline.h; capi/reference describes the members. Julia lays them out as C does."),
         [],
     )
     for number, one in enumerate(api["structs"]):

@@ -55,7 +55,7 @@ class Conditions:
         )
         text = text.replace("&&", " and ").replace("||", " or ").replace("!", " not ")
         if not re.fullmatch(r"(?:True|False|and|or|not|[\s()0-9])+", text):
-            raise HeaderError(line, f"a condition made of defined(NAME), &&, || and ! was expected, got '{condition}'")
+            raise HeaderError(line, f"expected a condition of defined(NAME), &&, || and !, got '{condition}'")
         return bool(eval(text, {"__builtins__": {}}))  # made of the words above alone
 
     def take(self, word, rest, line):
@@ -98,8 +98,8 @@ def directive(text, at):
 
 
 def tokens(text):
-    """Tokens in force, comments among them. A #define is one token, "NAME value"; a `part` token says whether the part
-    behind #ifndef DL_STABLE_ONLY begins ("unstable") or ends ("")."""
+    """Tokens in force, comments among them. A #define is one token, "NAME value"; a `part` token marks where the part
+    after #ifndef DL_STABLE_ONLY begins ("unstable") or ends ("")."""
     conditions, found, at, line, at_start = Conditions(), [], 0, 1, True
     while at < len(text):
         if text[at] == "#" and at_start:

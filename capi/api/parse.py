@@ -118,7 +118,7 @@ class Parser:
         return Member(name, type_name, line, line)
 
     def length(self):
-        """Of an array: a number, or a constant that is defined above."""
+        """The length of an array: a number, or a constant that is defined above."""
         token = self.take(what="a length")
         value = self.numbers.get(token.text, token.text)
         if not value.isdigit():
@@ -165,7 +165,7 @@ class Parser:
             kind = "marker"
         else:
             raise HeaderError(
-                token.line, f"the value of {name} is no number as 1, 1u or (-1), no attribute and no {{ }}: '{value}'"
+                token.line, f"the value of {name} is not a number such as 1, 1u or (-1), an attribute or {{ }}: '{value}'"
             )
         return Declaration(kind, name, token.line, token.end, value=value)
 
@@ -231,7 +231,7 @@ class Parser:
         elif token.text in MARKERS:
             made = self.function(token.line)
         else:
-            raise HeaderError(token.line, f"no declaration begins with '{token.text}': a function needs DL_API")
+            raise HeaderError(token.line, f"no declaration starts with '{token.text}': a function needs DL_API")
         made.end = self.take(";").line
         return made
 

@@ -1,4 +1,4 @@
-"""C that compiles only if what api.json says is what the header says: a compiler's word, beside the parser's.
+"""C that compiles only if api.json matches the header: a compiler checks the parser.
 
   prove.py API_JSON      prints the C
 

@@ -86,7 +86,7 @@ class Reference:
             links = ", ".join(f"[`{one['name']}`]({self.place[one['name']]})" for one in things)
             yield f"- [{section['name']}]({page}){f': {links}' if links else ''}"
         yield from ["", "## A program", "", "```c", *api["example"], "```", "", "## Conventions", ""]
-        yield from wrapped(["They hold for every function unless its description says otherwise."], "", WIDTH)
+        yield from wrapped(["They hold for every function unless its description states otherwise."], "", WIDTH)
         yield ""
         yield from self.doc([f"- **{one['name']}.** {one['doc']}" for one in api["conventions"]])
 

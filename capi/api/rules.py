@@ -48,8 +48,8 @@ def struct_rules(made, layouts):
         yield (
             made.line,
             (
-                f"struct {made.name} does not begin with uint32_t struct_size; its comment must say that it never "
-                "grows (frozen), or what says how long it is (No struct_size: ...)"
+                f"struct {made.name} does not start with uint32_t struct_size; its comment must state that it never "
+                "grows (frozen), or where its length is stored (No struct_size: ...)"
             ),
         )
     at = 0
@@ -101,7 +101,7 @@ def function_rules(made, names):
 
 
 def remarks(declarations, sections, conventions):
-    """(line, text) of every comment that was given to something."""
+    """(line, text) of every comment that belongs to something."""
     for made in declarations:
         yield made.line, " ".join([*made.doc, made.run])
         for member in made.members:
@@ -136,7 +136,7 @@ def check(declarations, sections, conventions, layouts):
             findings.append((made.line, f"{made.name} is declared twice"))
         seen[made.name] = made.kind
         if not made.name.startswith(("dl_", "DL_", "DATALINE_H")) and made.kind != "foreign":
-            findings.append((made.line, f"{made.name}: names begin with dl_ or DL_"))
+            findings.append((made.line, f"{made.name}: names start with dl_ or DL_"))
         wrong_types = list(unknown_types(made, names))
         findings += wrong_types
         if made.kind == "struct" and not wrong_types:

@@ -27,7 +27,7 @@ def outside_code(text, change):
 
 
 def markdown(text):
-    """Text of the header as Markdown: brackets are no links, and < begins no tag."""
+    """Text of the header as Markdown: brackets are not links, and < does not start a tag."""
     return outside_code(text, lambda part: re.sub(r"([\[\]<|])", r"\\\1", part))
 
 
@@ -62,7 +62,7 @@ def whole_doc(entry):
 
 
 def call_lines(head, parts, tail, indent, width):
-    """`head` + parts joined by commas + `tail`, wrapped at `width`; further lines begin with `indent`."""
+    """`head` + parts joined by commas + `tail`, wrapped at `width`; further lines start with `indent`."""
     lines, line = [], head
     for number, part in enumerate(parts):
         last = number == len(parts) - 1

@@ -107,7 +107,7 @@ DL_API DL_UNSTABLE int32_t dl_thing_try(dl_thing* thing); /* may go */
 SHUT = "DL_API void dl_thing_shut("
 HEADERS = [
     ("a struct without struct_size", "  uint32_t struct_size;\n  int32_t count;", "  uint32_t size;\n  int32_t count;",
-     ":{struct dl_piece {}: struct dl_piece does not begin with uint32_t struct_size"),
+     ":{struct dl_piece {}: struct dl_piece does not start with uint32_t struct_size"),
     ("a struct without a comment", "/* What went wrong. */\n", "", ":{typedef struct dl_error}: struct dl_error has no comment"),
     ("a handle without a comment", " /* does something */", "", ":{typedef struct dl_thing}: dl_thing has no comment"),
     ("a function without a comment", " /* any */", "", ":{dl_thing_number}: dl_thing_number has no comment"),
@@ -127,8 +127,8 @@ HEADERS = [
     ("a status that may be dropped", "DL_API DL_MUST_CHECK dl_status", "DL_API dl_status", ":{dl_thing_open(}: dl_thing_open returns dl_status without"),
     ("an unstable function in the stable part", SHUT, "DL_API DL_UNSTABLE void dl_thing_shut(", ":{dl_thing_shut(}: dl_thing_shut is not in the part"),
     ("a stable function in the unstable part", "DL_API DL_UNSTABLE", "DL_API", ":{dl_thing_try}: dl_thing_try is in the part"),
-    ("a function without DL_API", "DL_API intptr_t", "intptr_t", ":{intptr_t dl_thing_number}: no declaration begins with 'intptr_t'"),
-    ("another prefix", "dl_thing_number", "thing_number", ":{thing_number}: thing_number: names begin with dl_ or DL_"),
+    ("a function without DL_API", "DL_API intptr_t", "intptr_t", ":{intptr_t dl_thing_number}: no declaration starts with 'intptr_t'"),
+    ("another prefix", "dl_thing_number", "thing_number", ":{thing_number}: thing_number: names start with dl_ or DL_"),
     ("a name declared twice", "dl_thing_number", "dl_thing_shut", ":{DL_API intptr_t}: dl_thing_shut is declared twice"),
     ("a comment that names what is not there", "/* any */", "/* see dl_thing_count */", ":{dl_thing_number}: a comment mentions dl_thing_count"),
     ("a comment that names no member", "/* any */", "/* see dl_error.text */", ":{dl_thing_number}: a comment mentions dl_error.text"),
@@ -139,7 +139,7 @@ HEADERS = [
     ("a semicolon forgotten", "number(void);", "number(void)", ":{static inline}: ';' was expected, got 'static'"),
     ("an #endif forgotten", "#endif /* DATALINE_H */\n", "", ": an #if has no #endif"),
     ("a // comment", " /* any */", " // any", ":{dl_thing_number}: a // comment"),
-    ("a condition that is not known", "#ifdef __cplusplus\n#define", "#if __cplusplus > 201703L\n#define", ":{201703L}: a condition made of"),
+    ("a condition that is not known", "#ifdef __cplusplus\n#define", "#if __cplusplus > 201703L\n#define", ":{201703L}: expected a condition of"),
 ]
 
 

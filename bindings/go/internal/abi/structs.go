@@ -1,7 +1,7 @@
 // Code generated from capi/api.json by capi/api/generate.py; DO NOT EDIT.
 //
-// The structs of dataline.h as they lie in memory; one list, hence the length. capi/reference says what the
-// members mean.
+// The structs of dataline.h in their memory layout; one list, hence the length. capi/reference describes the
+// members.
 //
 // SPDX-License-Identifier: Apache-2.0
 
