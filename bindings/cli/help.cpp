@@ -93,18 +93,17 @@ constexpr char kCatDetails[] =
     "last_batch=pad. The same URI, options and seed produce the same bytes for any num_workers and "
     "prefetch_depth, and in every language.";
 constexpr char kPreviewDetails[] =
-    "Draws a contact sheet of what the loader delivers with these options. Normalisation is undone. "
-    "Class names, or labels, keys or indices, are printed below the pictures. Encoded images are decoded if "
-    "there is no --transform. Pictures of varying size are loaded one by one, and reduced only on the sheet.";
+    "Draws a contact sheet of what the loader delivers with these options. Normalisation is undone. Class "
+    "names, or labels, keys or indices, are printed below the pictures. Encoded images are decoded if there "
+    "is no --transform. Pictures of varying size are loaded one by one, and reduced only on the sheet.";
 constexpr char kBenchDetails[] =
     "Times a consumer that takes batches and releases them. `gather` is a bare loop that copies the same "
     "rows in the same order into as many slots, on as many threads as the loader kept cores busy. The "
     "loader's rate and CPU seconds are printed as a share of the loop's; 1 is as good as a bare loop. "
-    "`memcpy` is one "
-    "thread that copies the dataset's bytes in file order. Both run in host memory on any device, on a copy "
-    "of the dataset's rows as a loader without a transform delivers them. The copy has at most "
-    "8 GiB and half of the free memory, and is made after the loader's peak memory is measured. Rounds of "
-    "loader, gather and memcpy alternate; each rate is the median of its rounds.";
+    "`memcpy` is one thread that copies the dataset's bytes in file order. Both run in host memory on any "
+    "device, on a copy of the dataset's rows as a loader without a transform delivers them. The copy has at "
+    "most 8 GiB and half of the free memory, and is made after the loader's peak memory is measured. Rounds "
+    "of loader, gather and memcpy alternate; each rate is the median of its rounds.";
 constexpr char kDoctorDetails[] =
     "Runs the loader with your options, and with one change at a time: samples in memory, no transform, the "
     "transform cut off after each operator, other num_workers, a larger prefetch_depth, no consumer. Also "
@@ -113,9 +112,9 @@ constexpr char kDoctorDetails[] =
     "of five pairs of runs. Run nothing else meanwhile. With --attach, prints what a trace shows, with a "
     "gain from a model in which work divides among the workers.";
 constexpr char kShowDetails[] =
-    "Prints what the loader delivers with these options, sample by sample: small arrays in full, of large "
-    "ones the minimum, maximum, mean and first values; text as text; labels with their class. A picture is "
-    "drawn if standard output is a terminal with UTF-8 and colours (COLORTERM=truecolor or a TERM "
+    "Prints what the loader delivers with these options, sample by sample. Small arrays are printed in full, "
+    "large ones as minimum, maximum, mean and first values, text as text, and labels with their class. A "
+    "picture is drawn if standard output is a terminal with UTF-8 and colours (COLORTERM=truecolor or a TERM "
     "with 256color; not with NO_COLOR). Encoded images are decoded if there is no --transform.";
 constexpr char kVerifyDetails[] =
     "Reads every sample once, in file order, and prints a line for each bad one: its index, file and offset, "
@@ -127,12 +126,11 @@ constexpr char kVerifyDetails[] =
 constexpr char kConvertDetails[] =
     "Runs the loader over one epoch and writes its samples to TARGET (FORMAT:PATH), a directory of shards "
     "and a manifest. All commands and languages read it by that URI. Formats: arrow (any fields; read "
-    "without a "
-    "copy), parquet (the same fields; read by its plug-in), tar "
-    "(WebDataset: bytes, images, a label), tfrecord (tf.train.Example), npy (one field), tokens. Use it for "
-    "work that is done once per sample (--transform), and for a global shuffle (--shuffle full). PATH "
-    "appears when it is complete; until then it is PATH.partial. After a crash or a full disk, the same "
-    "command compares the finished shards with their checksums, and continues after the last good one.";
+    "without a copy), parquet (the same fields; read by its plug-in), tar (WebDataset: bytes, images, a "
+    "label), tfrecord (tf.train.Example), npy (one field), tokens. Use it for work that is done once per "
+    "sample (--transform), and for a global shuffle (--shuffle full). PATH appears when it is complete; "
+    "until then it is PATH.partial. After a crash or a full disk, the same command compares the finished "
+    "shards with their checksums, and continues after the last good one.";
 constexpr char kRecoverDetails[] =
     "Writes what can be read, as `convert` does. It leaves out bad samples, and files that cannot be opened "
     "or differ from the checksum in the manifest of their set. Truncated files are read up to the damage "
@@ -141,13 +139,13 @@ constexpr char kRecoverDetails[] =
     "on standard error. Exit status 0 when the target was written, whatever was lost.";
 constexpr char kReportDetails[] =
     "Runs the loader and writes one HTML file that loads nothing else. It has a time line of workers and "
-    "consumer, where the threads' time goes, stalls and their causes, the machine's limits, memory, the "
-    "first samples, the options that differ from their defaults, and what to change. For a trace "
+    "consumer, where the threads' time goes, and stalls with their causes. It also has the machine's limits, "
+    "memory, the first samples, the options that differ from their defaults, and what to change. For a trace "
     "(trace=FILE), the page has what the trace holds. The time line shows the first 64 MiB of the run's "
     "trace.";
 constexpr char kCompletionDetails[] =
-    "`cmake --install` puts the scripts where the shells look for them. By hand, for bash: "
-    "source <(dataline completion bash)";
+    "`cmake --install` puts the scripts where the shells look for them. By hand, for bash: source <(dataline "
+    "completion bash)";
 
 constexpr char kUriHelp[] =
     "A URI is SCHEME:PATH[,PATH...][?KEY=VALUE&...], or a path; `dataline help uris` lists them.";

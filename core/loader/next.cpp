@@ -99,8 +99,8 @@ Status Loader::obstacle() {
   if (gate_.cancelled()) return {Code::kCancelled, ""};
   if (window_->defect()) {
     return error(Code::kInternal,
-                 "the memory of a batch is in an unexpected state: a defect of this library; "
-                 "this loader can only be destroyed");
+                 "the memory of a batch is in an unexpected state: a defect of this library; this loader can "
+                 "only be destroyed");
   }
   Status failure = delivery_->failure();
   // To wait once more for the slot that did not come back.

@@ -57,8 +57,7 @@ Status add_calls(const ClauseSyntax& clause, const TransformSettings& settings, 
     DL_ASSIGN_OR_RETURN(const Operator* const found, find_operator(call, settings));
     if (plan.mix())
       return transform_error(call.column,
-                             "expected nothing after mixup or cutmix, which "
-                             "work on finished batches, ",
+                             "expected nothing after mixup or cutmix, which work on finished batches, ",
                              "got ", quote(call.name), "; put it before");
     if (plan.pads_to_bucket())
       return transform_error(call.column, "expected nothing after pad_to(bucket), got ", quote(call.name),

@@ -103,8 +103,7 @@ Status refuse_foreign(const OutputDirectory& directory, const std::vector<std::s
   for (const std::string& name : names) {
     if (name == kManifestName) continue;
     return error(Code::kWrongState, directory.partial(), ": has files (", printable(name),
-                 ") that no manifest lists, so no writer made it: move them away, or choose another "
-                 "name");
+                 ") that no manifest lists, so no writer made it: move them away, or choose another name");
   }
   return Status::ok();
 }

@@ -123,9 +123,9 @@ Result<SourceRef> open_recipe(const std::string& path, const OpenContext& contex
 constinit const Format kMixFormat{
     .name = "mix",
     .doc =
-        "a mix of datasets by a recipe, a JSON file: {\"parts\": [{\"name\": ..., \"uri\": ..., "
-        "\"weight\": 0.7}, ...]}; each part has a weight or a repeat, and may have a transform; "
-        "schedule and samples_per_epoch are optional. Fields: the fields of the parts",
+        "a mix of datasets by a recipe, a JSON file: {\"parts\": [{\"name\": ..., \"uri\": ..., \"weight\": "
+        "0.7}, ...]}; each part has a weight or a repeat, and may have a transform; schedule and "
+        "samples_per_epoch are optional. Fields: the fields of the parts",
     .keys = kMixKeys,
     .configure = configure_mix,
     .compose = open_recipe,

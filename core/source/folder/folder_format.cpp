@@ -18,8 +18,7 @@ constexpr KeySpec kAllowEmpty{"allow_empty", "true|false", "false", "accept clas
 constexpr std::string_view kLabelsDoc =
     "folder: the class folders, in the order of their names; none: no labels, files at any depth; FILE: a "
     "list of paths in the folder and labels, as .csv (two columns, or a header line with path and label) or "
-    ".jsonl "
-    "({\"path\": ..., \"label\": ...}); labels are integers from 0, or names, which become classes in "
+    ".jsonl ({\"path\": ..., \"label\": ...}); labels are integers from 0, or names, which become classes in "
     "sorted order";
 constexpr std::string_view kExtensionsDoc =
     "which files to read, as in jpg,png; not with labels=FILE; "

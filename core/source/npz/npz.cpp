@@ -274,8 +274,8 @@ Sniff sniff_npz(const FirstBytes& file) {
 constinit const Format kNpzFormat{
     .name = "npz",
     .doc =
-        "NumPy archives, one sample per index of the arrays' first axes, or one per file. "
-        "Fields: one per array",
+        "NumPy archives, one sample per index of the arrays' first axes, or one per file. Fields: one per "
+        "array",
     .keys = kNpzKeys,
     .configure = configure_npz,
     .ranges = true,

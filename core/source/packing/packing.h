@@ -52,10 +52,9 @@ Status check_documents(const Source& documents);
 Result<SourceRef> pack_source(SourceRef documents, const PackOptions& options, const OpenContext& context);
 
 // The same as keys of a URI. Those of formats that give documents.
-inline constexpr KeySpec kPackLengthKey{
-    "pack_length", "INTEGER", "",
-    "packs the documents into samples of exactly this many tokens: fields x, y, segment, "
-    "position, cu_seqlens"};
+inline constexpr KeySpec kPackLengthKey{"pack_length", "INTEGER", "",
+                                        "packs the documents into samples of exactly this many tokens: "
+                                        "fields x, y, segment, position, cu_seqlens"};
 inline constexpr KeySpec kPackMethodKey{
     "pack_method", "concat|best_fit", "concat",
     "concat: documents are joined and cut into rows; best_fit: documents are kept in one piece"};

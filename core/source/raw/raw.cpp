@@ -195,8 +195,8 @@ Result<OpenOne> configure_raw(const Uri& uri) {
 constinit const Format kRawFormat{
     .name = "raw",
     .doc =
-        "packed little-endian records without a header, described by the URI. "
-        "Field: data, or the fields of the key `fields`",
+        "packed little-endian records without a header, described by the URI. Field: data, or the fields of "
+        "the key `fields`",
     .keys = kRawKeys,
     .configure = configure_raw,
     .ranges = true,

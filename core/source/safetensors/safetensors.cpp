@@ -73,8 +73,8 @@ Sniff sniff_safetensors(const FirstBytes& file) {
 constinit const Format kSafetensorsFormat{
     .name = "safetensors",
     .doc =
-        "tensors of safetensors files, one sample per index of their first axes, or one per file. "
-        "Fields: one per tensor",
+        "tensors of safetensors files, one sample per index of their first axes, or one per file. Fields: "
+        "one per tensor",
     .keys = kSafetensorsKeys,
     .configure = configure_safetensors,
     .ranges = true,

@@ -52,8 +52,8 @@ Sniff sniff_tar(const FirstBytes& file) {
 constinit const Format kTarFormat{
     .name = "tar",
     .doc =
-        "samples in tar archives, in WebDataset's layout; shard-{000..127}.tar is 128 archives. "
-        "Fields: one per extension (jpg, jpeg, png and webp are image, cls is label), and key",
+        "samples in tar archives, in WebDataset's layout; shard-{000..127}.tar is 128 archives. Fields: one "
+        "per extension (jpg, jpeg, png and webp are image, cls is label), and key",
     .keys = kTarKeys,
     .configure = configure_tar,
     .ranges = true,

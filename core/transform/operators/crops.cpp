@@ -247,12 +247,11 @@ const Operator random_crop_operator = {
      "chooses fill, or pixels of the image.",
      "torchvision.transforms.v2.RandomCrop", "0.1"},
     add_random_crop};
-const Operator pad_operator = {
-    {"pad", kPadArguments,
-     "Adds borders: all sides, [left and right, top and bottom] or [left, top, right, "
-     "bottom]. mode chooses fill, or pixels of the image.",
-     "torchvision.transforms.v2.Pad", "0.1"},
-    add_pad};
+const Operator pad_operator = {{"pad", kPadArguments,
+                                "Adds borders: all sides, [left and right, top and bottom] or [left, top, "
+                                "right, bottom]. mode chooses fill, or pixels of the image.",
+                                "torchvision.transforms.v2.Pad", "0.1"},
+                               add_pad};
 const Operator hflip_operator = {
     {"hflip", kFlipArguments, "Mirrors the image left to right with probability p.",
      "torchvision.transforms.v2.RandomHorizontalFlip", "0.1"},

@@ -136,8 +136,8 @@ const Operator scale_operator = {{"scale", kScaleArguments, "Multiplies by a num
                                  add_scale};
 const Operator normalize_operator = {
     {"normalize", kNormalizeArguments,
-     "(x - mean) / std as f32; u8 and u16 are divided by their maximum first. A preset (imagenet, "
-     "cifar10, mnist), or mean= and std= with one value or one per channel.",
+     "(x - mean) / std as f32; u8 and u16 are divided by their maximum first. A preset (imagenet, cifar10, "
+     "mnist), or mean= and std= with one value or one per channel.",
      "torchvision.transforms.v2.Normalize after ToTensor", "0.1"},
     add_normalize};
 

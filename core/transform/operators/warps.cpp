@@ -269,8 +269,8 @@ const Operator rotate_operator = {
      "torchvision.transforms.v2.RandomRotation", "0.1"},
     add_rotate};
 const Operator affine_operator = {{"affine", kAffineArguments,
-                                   "Rotates (clockwise), shifts by up to translate=[x, y] of width "
-                                   "and height, scales by a factor from [low, high] and shears by degrees: a "
+                                   "Rotates (clockwise), shifts by up to translate=[x, y] of width and "
+                                   "height, and scales by a factor from [low, high]. Shears by degrees: a "
                                    "number or [low, high] along x, or [low, high, low, high] along x and y.",
                                    "torchvision.transforms.v2.RandomAffine", "0.1"},
                                   add_affine};
