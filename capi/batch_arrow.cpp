@@ -158,12 +158,12 @@ class FieldExport {
     if (format_of(dtype_) == nullptr) {
       return error(Code::kUnsupported, "field '", view_.name, "' is ", dtype_name(dtype_),
                    ", for which Arrow has no type",
-                   dtype_ == DType::kBf16 ? "; the transform cast(f32) delivers one that it has" : "");
+                   dtype_ == DType::kBf16 ? "; add the transform cast(f32)" : "");
     }
     for (int32_t d = 1; d < view_.rank; ++d) {
       if (view_.shape[d] > INT32_MAX) {
         return error(Code::kUnsupported, "field '", view_.name, "' has a dim of ", view_.shape[d],
-                     ", Arrow's lists of fixed size hold at most ", INT32_MAX);
+                     ", but Arrow's fixed-size lists hold at most ", INT32_MAX);
       }
     }
     return Status::ok();
@@ -261,8 +261,8 @@ extern "C" dl_status dl_batch_arrow(dl_batch* batch, ArrowSchema* schema, ArrowA
     Batch* core = to_core(batch);
     if (core->on_device) {
       return dataline::error(Code::kUnsupported,
-                             "the batch is in device memory, which Arrow arrays of the host cannot show; "
-                             "dl_batch_dlpack shows its fields");
+                             "the batch is in device memory, which Arrow arrays cannot refer to; use "
+                             "dl_batch_dlpack for its fields");
     }
     const auto lease = std::make_shared<const Lease>(core);
     std::vector<Owned<ArrowSchema>> fields;

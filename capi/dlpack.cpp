@@ -122,7 +122,7 @@ dl_status dl_batch_dlpack(dl_batch* batch, int32_t field, DLManagedTensor** out,
     if ((view->flags & kViewReadOnly) != 0) {
       return dataline::error(
           Code::kUnsupported, "field '", view->name,
-          "' is read-only, which an unversioned DLPack tensor cannot say; use the versioned one");
+          "' is read-only, which an unversioned DLPack tensor cannot express; use the versioned one");
     }
     *out = make_export<DLManagedTensor>(batch, *view);
     return Status::ok();

@@ -63,7 +63,7 @@ class CallbackFormat final : public HostFormat {
     if (key.default_value != nullptr) spec.fallback = keep(key.default_value);
     for (const KeySpec& known : keys_) {
       if (known.name == spec.name)
-        return error(Code::kInvalidArgument, "dl_format '", name_, "': key '", spec.name, "' is there twice");
+        return error(Code::kInvalidArgument, "dl_format '", name_, "': key '", spec.name, "' appears twice");
     }
     keys_.push_back(spec);
     format_.keys = keys_;
@@ -97,7 +97,7 @@ class CallbackFormat final : public HostFormat {
     const std::unique_ptr<dl_dataset> dataset(made);
     if (code != DL_OK)
       return failure.status(code, concat("format '", name_, "': open"), open_context.cancelled()).in(path);
-    if (dataset == nullptr) return error(Code::kReader, path, ": ", name_, ": open made no dataset");
+    if (dataset == nullptr) return error(Code::kReader, path, ": ", name_, ": open created no dataset");
     return dataset->core->source();
   }
 

@@ -72,7 +72,7 @@ class CallbackOperator final : public HostOperator {
     for (const OperatorArgument& known : arguments_) {
       if (known.name == argument.name)
         return error(Code::kInvalidArgument, "dl_operator '", name_, "': argument '", argument.name,
-                     "' is there twice");
+                     "' appears twice");
     }
     const std::string_view fallback = keep(argument.default_value);
     if (!fallback.empty() && fallback != "none") {

@@ -90,7 +90,7 @@ dl_status add(dl_extensions* extensions, const char* argument, const Table* tabl
 
 Status refuse_taken(const char* what, std::string_view name, bool taken) {
   if (!taken) return Status::ok();
-  return error(Code::kInvalidArgument, what, ": '", name, "' is there already");
+  return error(Code::kInvalidArgument, what, ": '", name, "' already exists");
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ Result<T> read_struct(const T& given) {
     if (bytes[at] == 0) continue;
     return error(Code::kUnsupported, FirstRelease<T>::kName, ": byte ", at, " of ", size,
                  " is not zero; this library (", dl_version_string(), ") knows ", sizeof(T),
-                 " bytes: the host uses something that a newer library has");
+                 " bytes: the host uses a feature of a newer library");
   }
   T copy = {};
   std::memcpy(static_cast<void*>(&copy), &given, std::min(size, sizeof(T)));
@@ -68,7 +68,7 @@ Result<T> read_element(const T* array, int32_t index) {
   DL_ASSIGN_OR_RETURN(T copy, read_struct(given));
   if (given.struct_size == array->struct_size) return copy;
   return error(Code::kInvalidArgument, FirstRelease<T>::kName, " ", index, ": struct_size is ",
-               given.struct_size, ", that of the first is ", array->struct_size);
+               given.struct_size, ", the first element's is ", array->struct_size);
 }
 
 // A reserved member must be zero, so that a later release can give it a meaning.
@@ -76,7 +76,7 @@ template <typename T>
 Status check_reserved(const char* name, bool zero) {
   if (zero) return Status::ok();
   return error(Code::kUnsupported, FirstRelease<T>::kName, ": ", name, " is not zero; this library (",
-               dl_version_string(), ") gives it no meaning");
+               dl_version_string(), ") does not define it");
 }
 
 }  // namespace dataline::capi

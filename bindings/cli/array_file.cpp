@@ -69,7 +69,7 @@ Npy parse_npy(const std::string& path, std::string_view file) {
   const auto byte = [&](size_t at) { return static_cast<size_t>(static_cast<unsigned char>(file[at])); };
   const size_t version = byte(6);
   if (version < 1 || version > 3)
-    fail(path, "offset 6: .npy version 1, 2 or 3 expected, got " + std::to_string(version));
+    fail(path, "offset 6: expected .npy version 1, 2 or 3, got " + std::to_string(version));
   const size_t start = version == 1 ? 10 : 12;
   const size_t bytes =
       version == 1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
@@ -85,13 +85,13 @@ Npy parse_npy(const std::string& path, std::string_view file) {
   const std::string type(descr.substr(0, descr.find_first_of(",}")));
   if (descr.size() < 5 || descr[0] != '\'' || std::strchr("<>|=", descr[1]) == nullptr ||
       std::strchr("iuf", descr[2]) == nullptr || descr[3] < '1' || descr[3] > '8' || descr[4] != '\'') {
-    fail(path, "numbers (integers or floats) expected, got dtype " + type);
+    fail(path, "expected numbers (integers or floats), got dtype " + type);
   }
   npy.order = descr[1];
   npy.kind = descr[2];
   npy.item_bytes = static_cast<size_t>(descr[3] - '0');
   if (!std::has_single_bit(npy.item_bytes) || (npy.kind == 'f' && npy.item_bytes < 4)) {
-    fail(path, "numbers of 1, 2, 4 or 8 bytes (floats: 4 or 8) expected, got dtype " + type);
+    fail(path, "expected numbers of 1, 2, 4 or 8 bytes (floats: 4 or 8), got dtype " + type);
   }
 
   std::string_view shape = header_value(path, header, "shape");
@@ -100,11 +100,11 @@ Npy parse_npy(const std::string& path, std::string_view file) {
       std::from_chars(shape.data() + (shape.empty() ? 0 : 1), shape.data() + shape.size(), npy.count);
   const std::string_view rest(end.ptr, static_cast<size_t>(shape.data() + shape.size() - end.ptr));
   if (shape.empty() || shape[0] != '(' || end.ec != std::errc() || (rest != ",)" && rest != ", )")) {
-    fail(path, "one dimension expected, got shape " + std::string(shape));
+    fail(path, "expected one dimension, got shape " + std::string(shape));
   }
   if (npy.count > npy.data.size() / npy.item_bytes) {
-    fail(path, "offset " + std::to_string(start + bytes) + ": " + std::to_string(npy.count) + " numbers of " +
-                   std::to_string(npy.item_bytes) + " bytes expected, the file has " +
+    fail(path, "offset " + std::to_string(start + bytes) + ": expected " + std::to_string(npy.count) +
+                   " numbers of " + std::to_string(npy.item_bytes) + " bytes, the file has " +
                    std::to_string(npy.data.size()) + " bytes left");
   }
   return npy;
@@ -180,7 +180,7 @@ std::vector<T> parse_text(const std::string& path, std::string_view text, const 
       const size_t end = std::min(text.find_first_of(" \t\r\n,#", at), text.size());
       T value{};
       if (!convert(text.substr(at, end - at), &value)) {
-        fail(path, "line " + std::to_string(line) + ": " + expected + " expected, got '" +
+        fail(path, "line " + std::to_string(line) + ": expected " + expected + ", got '" +
                        std::string(start_of(text.substr(at, end - at), 40)) + "'");
       }
       values.push_back(value);
@@ -198,7 +198,7 @@ std::vector<T> read_array(const std::string& path, const char* expected) {
   std::vector<T> values(npy.count);
   for (size_t at = 0; at < npy.count; ++at) {
     if (!convert(npy, at, &values[at])) {
-      fail(path, "number " + std::to_string(at) + ": " + expected + " expected, got dtype " + npy.kind +
+      fail(path, "number " + std::to_string(at) + ": expected " + expected + ", got dtype " + npy.kind +
                      std::to_string(npy.item_bytes * 8) + (npy.kind == 'u' ? " and a value above 2^63" : ""));
     }
   }

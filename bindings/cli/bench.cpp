@@ -130,7 +130,7 @@ class Bench {
 
   // `cores`: how many the loader and its consumer kept busy. The gather gets as many threads.
   void make_yardsticks(double cores) {
-    progress_.show("bench: taking the set's rows");
+    progress_.show("bench: copying the dataset's rows");
     try {
       record_order();
       if (order_.batches() == 0) throw Failure{.message = "this rank gets no samples"};
@@ -140,8 +140,8 @@ class Bench {
                         set_in_memory_ ? Region::Pages::kHuge : Region::Pages::kSmall, limit, interrupts_);
       order_.finish(rows_->samples);
       if (rows_->samples < dl_dataset_count(dataset_.get())) {
-        result_.remark = "gather and memcpy stand for the first " + grouped(rows_->samples) +
-                         " samples, which fit free memory";
+        result_.remark = "gather and memcpy copied the first " + grouped(rows_->samples) +
+                         " samples, which fit into free memory";
       }
       progress_.show("bench: trying gather loops");
       result_.gather_threads = gather_threads(cores, usable_cores());

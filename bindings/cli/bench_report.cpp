@@ -93,10 +93,10 @@ std::string bench_text(const BenchResult& result) {
                                                         : grouped(result.num_workers) + " workers";
   std::vector<std::vector<std::string>> rows = {
       {"loader", scaled(result.samples_per_s) + " samples/s, " + fixed(result.gb_per_s, 2) + " GB/s, " +
-                     fixed(result.us_per_batch, 2) + " us a batch, " + workers},
+                     fixed(result.us_per_batch, 2) + " us per batch, " + workers},
       {"gather", yardstick(result.gather_gb_per_s)},
       {"memcpy", yardstick(result.memcpy_gb_per_s)},
-      {"first batch", fixed(result.first_batch_ms, 2) + " ms after the call of open"},
+      {"first batch", fixed(result.first_batch_ms, 2) + " ms after the call to open"},
       {"consumer", "waited " + fixed(result.consumer_wait_percent, 1) + " % of the time, doing nothing else"},
       {"CPU", cpu_text(result)},
       {"peak memory", bytes_text(static_cast<double>(result.peak_rss_bytes))},

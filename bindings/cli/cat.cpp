@@ -112,7 +112,7 @@ class Cat {
     if (target_ || indices_ || !standard_output_is_terminal()) return;
     throw usage_failure(
         "cat does not write raw bytes to a terminal: redirect it (> FILE, | xxd), or see --indices; "
-        "`--output -` writes them all the same",
+        "`--output -` writes them anyway",
         "cat");
   }
 
@@ -123,8 +123,7 @@ class Cat {
       const std::string value = request_.option(key);
       if (value.empty()) continue;
       throw usage_failure("--load-state and " + flag_text(key) + " " + value +
-                              " contradict each other: the state says "
-                              "where to go on",
+                              " contradict each other: the state has the position",
                           "cat");
     }
   }
@@ -141,8 +140,8 @@ class Cat {
   void check_device() {
     const std::string device = job_.value("device");
     if (device == "cpu") return;
-    throw usage_failure("cat writes from host memory: its --device is cpu, got '" + device +
-                            "' (bench, and info --plan, take a device)",
+    throw usage_failure("cat writes from host memory: expected --device cpu, got '" + device +
+                            "' (bench and info --plan accept a device)",
                         "cat");
   }
 

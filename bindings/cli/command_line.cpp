@@ -156,7 +156,7 @@ class Parser {
     for (const auto& option : option_table()) {
       if (option.key != key || (option.scope & request_.option_scope()) != 0) continue;
       throw usage_failure(
-          std::string(command_.name) + " takes no " + shown + ": it is an option of " +
+          std::string(command_.name) + " does not accept " + shown + ": it is an option of " +
               (option.scope == DL_SCOPE_LOADER ? "loaders (cat, bench, preview, show, info --plan)"
                                                : "datasets"),
           command_.name);
@@ -165,7 +165,8 @@ class Parser {
 
   void set(const Known& flag, std::string value) {
     if (flag.boolean && !flag.of_library && value != "true" && value != "false") {
-      throw usage_failure(flag_text(flag.name) + " is true or false, got '" + value + "'", command_.name);
+      throw usage_failure(flag_text(flag.name) + ": expected true or false, got '" + value + "'",
+                          command_.name);
     }
     if (flag.name == "help") {
       request_.help = value == "true";
@@ -187,7 +188,7 @@ class Parser {
     for (const std::string& word : given) {
       if ((word == "true" || word == "false") && !last_boolean_.empty()) {
         throw usage_failure(
-            "'" + word + "' is one word too many; a boolean is given as " + last_boolean_ + "=" + word,
+            "'" + word + "' is one word too many; write a boolean as " + last_boolean_ + "=" + word,
             command_.name);
       }
     }
@@ -216,9 +217,9 @@ std::optional<int64_t> Request::count(std::string_view name, int64_t min) const 
   if (!text) return std::nullopt;
   const auto value = parse_number<int64_t>(*text);
   if (!value || *value < min) {
-    throw usage_failure(
-        flag_text(name) + " is a whole number from " + std::to_string(min) + " on, got '" + *text + "'",
-        command->name);
+    throw usage_failure(flag_text(name) + ": expected a whole number of at least " + std::to_string(min) +
+                            ", got '" + *text + "'",
+                        command->name);
   }
   return value;
 }
@@ -228,7 +229,7 @@ std::optional<double> Request::seconds(std::string_view name) const {
   if (!text) return std::nullopt;
   const auto value = parse_number<double>(*text);
   if (!value || !std::isfinite(*value) || *value <= 0) {
-    throw usage_failure(flag_text(name) + " is a number of seconds above 0, got '" + *text + "'",
+    throw usage_failure(flag_text(name) + ": expected a number of seconds above 0, got '" + *text + "'",
                         command->name);
   }
   return value;

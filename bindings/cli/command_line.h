@@ -30,14 +30,15 @@ struct Flag {
 inline constexpr Flag kPlugin{"plugin", "PLUGIN",
                               "load a plug-in, with formats, operators or storages: a path, or NAME for "
                               "libdataline-NAME.so; may be repeated"};
-inline constexpr Flag kJson{"json", "", "one line of JSON; errors and notes too, as lines on standard error"};
-inline constexpr Flag kJsonErrors{"json", "", "errors and notes as lines of JSON on standard error"};
+inline constexpr Flag kJson{"json", "",
+                            "print one line of JSON; errors and notes are lines of JSON on standard error"};
+inline constexpr Flag kJsonErrors{"json", "", "print errors and notes as lines of JSON on standard error"};
 // Of every command.
 inline constexpr Flag kCommonFlags[] = {
     kPlugin,
     {"quiet", "", "no progress, notes or warnings on standard error; errors stay", 'q'},
-    {"verbose", "", "also say what was decided: the format's notes, the loader's plan, its log", 'v'},
-    {"help", "", "this text", 'h'},
+    {"verbose", "", "also print what was decided: the format's notes, the loader's plan, its log", 'v'},
+    {"help", "", "show this text", 'h'},
 };
 
 struct Command {

@@ -26,7 +26,7 @@ int run_convert(const Request& request, const Interrupts& interrupts) {
   for (const Setting& setting : request.options) {
     if (std::find(kNotForConvert.begin(), kNotForConvert.end(), setting.key) == kNotForConvert.end())
       continue;
-    throw usage_failure("convert takes no " + flag_text(setting.key), "convert");
+    throw usage_failure("convert does not accept " + flag_text(setting.key), "convert");
   }
   const Dataset dataset = job.open();
   job.one_at_a_time_if_ragged(request, dataset.get());

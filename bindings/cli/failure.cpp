@@ -130,9 +130,9 @@ Failure system_failure(std::string_view what, int os_error) {
 }
 
 Failure thread_failure(std::string_view purpose, int os_error) {
-  return system_failure(
-      "no thread could be started " + std::string(purpose) + "; they are bounded by " + thread_limits_text(),
-      os_error);
+  return system_failure("no thread could be started " + std::string(purpose) + "; threads are limited by " +
+                            thread_limits_text(),
+                        os_error);
 }
 
 void complain(const Failure& failure) noexcept {

@@ -15,11 +15,11 @@ namespace {
 
 constexpr Flag kInfoFlags[] = {
     {"images", "",
-     "also the formats and sizes of the encoded images, from their headers; nothing is decoded"},
+     "also print the formats and sizes of the encoded images, from their headers, without decoding"},
     {"field", "F", "with --images: the field they are in (default: `image`, or the only one)"},
     {"plan", "",
-     "also where each stage of a sample runs, and the bytes that cross the bus; "
-     "takes the options of loaders (transform, device, ...)"},
+     "also print where each stage of a sample runs, and the bytes that cross the bus; accepts the options of "
+     "loaders (transform, device, ...)"},
     kJson,
 };
 constexpr Flag kTableFlags[] = {kJson};
@@ -43,31 +43,31 @@ constexpr Flag kShowFlags[] = {
     {"field", "F", "only this field"},
     {"sample", "I", "only sample I"},
     {"vocabulary", "FILE",
-     "the tokens of whole-number fields as text: one token a line (the first is 0), {\"token\": id} as "
-     "GPT-2's vocab.json, or tiktoken's lines of base64 and rank"},
+     "show the tokens of whole-number fields as text; FILE has one token per line (the first is 0), "
+     "{\"token\": id} as GPT-2's vocab.json, or tiktoken's lines of base64 and rank"},
     kJson,
 };
 constexpr Flag kVerifyFlags[] = {
     {"good_indices", "FILE",
-     "write the indices of the good samples to FILE, one a line, as --sample-indices takes them"},
+     "write the indices of the good samples to FILE, one per line, as --sample-indices reads them"},
     kJson,
 };
 constexpr Flag kConvertFlags[] = {
-    {"shard_bytes", "SIZE", "a shard ends when it has so many bytes (default 256MiB)"},
-    {"codec", "CODEC", "compress what is written, arrow and parquet: none (default), lz4 or zstd"},
+    {"shard_bytes", "SIZE", "size at which a shard ends (default 256MiB)"},
+    {"codec", "CODEC", "compression of arrow and parquet: none (default), lz4 or zstd"},
     {"skip_bad", "", "leave bad samples out and list them; without it the first one ends the run"},
     kJson,
 };
 constexpr Flag kRecoverFlags[] = {
-    {"shard_bytes", "SIZE", "a shard ends when it has so many bytes (default 256MiB)"},
-    {"codec", "CODEC", "compress what is written, arrow and parquet: none (default), lz4 or zstd"},
+    {"shard_bytes", "SIZE", "size at which a shard ends (default 256MiB)"},
+    {"codec", "CODEC", "compression of arrow and parquet: none (default), lz4 or zstd"},
     kJson,
 };
 constexpr Flag kBenchFlags[] = {
     {"seconds", "S", "duration of the measurement (default 3), not counting warm-up and yardsticks"},
     {"metrics", "PORT",
-     "serve /metrics for Prometheus at 127.0.0.1 while it runs (0: a free port); with --stats full, where "
-     "the time goes"},
+     "serve /metrics for Prometheus at 127.0.0.1 while it runs (0: a free port); --stats full adds where the "
+     "time goes"},
     kJson,
 };
 
@@ -77,90 +77,84 @@ constexpr Flag kReportFlags[] = {
     {"consumer_ms", "X", "a consumer that takes X ms for each batch (default: none)"},
 };
 constexpr Flag kDoctorFlags[] = {
-    {"consumer_ms", "X", "the consumer takes X milliseconds a batch (default: none; the loader alone)"},
-    {"consumer_cpu", "", "with --consumer-ms: it needs a CPU; else it sleeps, as a trainer on a GPU does"},
-    {"consumer_holds", "N", "it holds N batches at a time (default 1)"},
+    {"consumer_ms", "X", "the consumer takes X milliseconds per batch (default: none; the loader alone)"},
+    {"consumer_cpu", "",
+     "with --consumer-ms: the consumer uses a CPU; without it, it sleeps, as a trainer on a GPU does"},
+    {"consumer_holds", "N", "the consumer holds N batches at a time (default 1)"},
     {"attach", "TRACE",
-     "a trace that a job wrote (trace=FILE): the verdict from it alone, or with a URI the consumer's time"},
+     "a trace of a job (trace=FILE): alone, the verdict comes from it; with a URI, the consumer's time does"},
     {"seconds", "S",
-     "about how long to measure (default 10); the change that it advises takes as long again"},
+     "about how long to measure (default 10); checking the advised change takes as long again"},
     kJson,
 };
 
 constexpr char kCatDetails[] =
-    "Writes the raw bytes of one field in delivery order and host byte order, rows of last_batch=pad "
-    "included. The same URI, options and seed give the same bytes for any num_workers and prefetch_depth "
-    "and in every language.";
+    "Writes the raw bytes of one field in delivery order and host byte order, including rows of "
+    "last_batch=pad. The same URI, options and seed produce the same bytes for any num_workers and "
+    "prefetch_depth, and in every language.";
 constexpr char kPreviewDetails[] =
-    "Draws a contact sheet of what the loader delivers with these options. Normalisation is undone. "
-    "Under the pictures are class names, or labels, keys or indices. Encoded images are decoded if there "
-    "is no --transform. Pictures of varying size are loaded one by one and reduced on the sheet only.";
+    "Draws a contact sheet of what the loader delivers with these options. Normalisation is undone. Class "
+    "names, or labels, keys or indices, are printed below the pictures. Encoded images are decoded if there "
+    "is no --transform. Pictures of varying size are loaded one by one, and reduced only on the sheet.";
 constexpr char kBenchDetails[] =
     "Times a consumer that takes batches and releases them. `gather` is a bare loop that copies the same "
-    "rows in the same order into as many slots, on as many threads as the loader kept cores busy; of its "
-    "rate and CPU seconds the loader's share is printed, 1 being as good as a bare loop. `memcpy` is one "
-    "thread that copies the dataset's bytes in file order. Both run in host memory, whatever the device, "
-    "on a copy of the dataset's rows as a loader without a transform delivers them. The copy has at most "
-    "8 GiB and half of the free memory; it is made after the loader's peak memory is measured. Rounds of "
-    "loader, gather and memcpy alternate; each rate is the median of its rounds.";
+    "rows in the same order into as many slots, on as many threads as the loader kept cores busy. The "
+    "loader's rate and CPU seconds are printed as a share of the loop's; 1 is as good as a bare loop. "
+    "`memcpy` is one thread that copies the dataset's bytes in file order. Both run in host memory on any "
+    "device, on a copy of the dataset's rows as a loader without a transform delivers them. The copy has at "
+    "most 8 GiB and half of the free memory, and is made after the loader's peak memory is measured. Rounds "
+    "of loader, gather and memcpy alternate; each rate is the median of its rounds.";
 constexpr char kDoctorDetails[] =
-    "Runs the loader as asked, and with one thing changed at a time: samples in memory, no transform, the "
-    "transform cut off after each operator, other num_workers, a larger prefetch_depth, no consumer; and "
-    "reads "
-    "the files with no loader. Says what is the limit, and the one change to make, with its predicted gain; "
-    "then "
-    "makes it, and says what it gave. Figures are medians of three rounds, gains of five pairs of runs; "
-    "nothing "
-    "else should run meanwhile. Of a trace (--attach) it tells what that holds, with a gain by a model: work "
-    "divides among the workers.";
+    "Runs the loader with your options, and with one change at a time: samples in memory, no transform, the "
+    "transform cut off after each operator, other num_workers, a larger prefetch_depth, no consumer. Also "
+    "reads the files without a loader. Prints the limit, and the one change to make, with its predicted "
+    "gain; then makes the change, and prints the measured gain. Figures are medians of three rounds, gains "
+    "of five pairs of runs. Run nothing else meanwhile. With --attach, prints what a trace shows, with a "
+    "gain from a model in which work divides among the workers.";
 constexpr char kShowDetails[] =
-    "Prints what the loader delivers with these options, sample by sample: small arrays in full, of large "
-    "ones least, greatest and mean and the first values; text as text; labels with their class. A picture "
-    "is drawn where standard output is a terminal with UTF-8 and colours (COLORTERM=truecolor or a TERM "
+    "Prints what the loader delivers with these options, sample by sample. Small arrays are printed in full, "
+    "large ones as minimum, maximum, mean and first values, text as text, and labels with their class. A "
+    "picture is drawn if standard output is a terminal with UTF-8 and colours (COLORTERM=truecolor or a TERM "
     "with 256color; not with NO_COLOR). Encoded images are decoded if there is no --transform.";
 constexpr char kVerifyDetails[] =
-    "Reads every sample once, in file order, and prints a line for each that is bad: its index, file and "
-    "offset, and what is wrong. Encoded images are decoded if there is no --transform, and one that libjpeg "
-    "warns of counts as bad (--on-warning accept). Files are compared with the checksums that are stored for "
-    "them, as in the manifest of a set; the samples of one that differs are bad (--checksums records leaves "
-    "that out). What has no checksum is only seen to be there: bytes that were changed to other bytes of the "
-    "same kind are not noticed. Exit status 1 if any sample is bad or a set is damaged.";
+    "Reads every sample once, in file order, and prints a line for each bad one: its index, file and offset, "
+    "and what is wrong. Encoded images are decoded if there is no --transform; an image with a libjpeg "
+    "warning counts as bad (--on-warning accept allows it). Files are compared with their stored checksums, "
+    "as in the manifest of a set; the samples of a file that differs are bad (--checksums records skips "
+    "this). Without a checksum, changed bytes that are still valid are not noticed. Exit status 1 if any "
+    "sample is bad or a set is damaged.";
 constexpr char kConvertDetails[] =
-    "Runs the loader over one epoch and writes its samples to TARGET, FORMAT:PATH, a directory of shards and "
-    "a "
-    "manifest, which all commands and languages read by that URI. Formats: arrow (any fields; read without a "
-    "copy), parquet (the same fields; read by its plug-in), tar "
-    "(WebDataset: bytes, images, a label), tfrecord (tf.train.Example), npy (one field), tokens. What is "
-    "done per sample once is done "
-    "here (--transform), and so is a global shuffle (--shuffle full). PATH is there when it is whole; until "
-    "then it is "
-    "PATH.partial. After a crash or a full disk the same command goes on behind the last finished shard, "
-    "whose bytes "
-    "are compared with their checksum first.";
+    "Runs the loader over one epoch and writes its samples to TARGET (FORMAT:PATH), a directory of shards "
+    "and a manifest. All commands and languages read it by that URI. Formats: arrow (any fields; read "
+    "without a copy), parquet (the same fields; read by its plug-in), tar (WebDataset: bytes, images, a "
+    "label), tfrecord (tf.train.Example), npy (one field), tokens. Use it for work that is done once per "
+    "sample (--transform), and for a global shuffle (--shuffle full). PATH appears when it is complete; "
+    "until then it is PATH.partial. After a crash or a full disk, the same command compares the finished "
+    "shards with their checksums, and continues after the last good one.";
 constexpr char kRecoverDetails[] =
-    "Writes what can be read as `convert` does. It leaves out files that cannot be opened or differ from the "
-    "checksum in the manifest of their set, and bad samples. Files that are cut are read up to there (arrow, "
-    "csv, idx, jsonl, npy, raw, tar, tfrecord, tokens), those with damage in the middle also behind it (tar, "
-    "tfrecord). What is lost is listed with its offset and bytes: files on standard output, samples on "
-    "standard error. Exit status 0 when the target was written, whatever was lost.";
+    "Writes what can be read, as `convert` does. It leaves out bad samples, and files that cannot be opened "
+    "or differ from the checksum in the manifest of their set. Truncated files are read up to the damage "
+    "(arrow, csv, idx, jsonl, npy, raw, tar, tfrecord, tokens); tar and tfrecord files are also read after "
+    "damage in the middle. Losses are listed with their offset and bytes: files on standard output, samples "
+    "on standard error. Exit status 0 when the target was written, whatever was lost.";
 constexpr char kReportDetails[] =
-    "Runs the loader and writes one HTML file that asks for nothing: a time line of workers and consumer, "
-    "where "
-    "the threads' time goes, stalls and their causes, the machine's limits, memory, the first samples, the "
-    "options that differ from their defaults, and what to change. Of a trace (trace=FILE) it tells what "
-    "that holds. A trace of the first 64 MiB of the run is what the time line shows.";
+    "Runs the loader and writes one HTML file that loads nothing else. It has a time line of workers and "
+    "consumer, where the threads' time goes, and stalls with their causes. It also has the machine's limits, "
+    "memory, the first samples, the options that differ from their defaults, and what to change. For a trace "
+    "(trace=FILE), the page has what the trace holds. The time line shows the first 64 MiB of the run's "
+    "trace.";
 constexpr char kCompletionDetails[] =
-    "`cmake --install` puts the scripts where the shells look for them; by hand, for bash: "
-    "source <(dataline completion bash)";
+    "`cmake --install` puts the scripts where the shells look for them. By hand, for bash: source <(dataline "
+    "completion bash)";
 
 constexpr char kUriHelp[] =
     "A URI is SCHEME:PATH[,PATH...][?KEY=VALUE&...], or a path; `dataline help uris` lists them.";
 constexpr char kExitHelp[] =
-    "0 done, 1 it failed, 2 the command line is wrong, 128 + n ended by signal n. An error is one line on "
+    "0 success, 1 failure, 2 wrong command line, 128 + n ended by signal n. An error is one line on "
     "standard error; with --json it is {\"error\": {...}}.";
 constexpr char kGeneralHelp[] =
-    "`dataline COMMAND --help` shows the flags of one, `dataline help uris` the schemes and keys of a "
-    "URI. Exit status: 0 done, 1 it failed, 2 the command line is wrong.";
+    "`dataline COMMAND --help` shows the flags of a command, `dataline help uris` the schemes and keys of a "
+    "URI. Exit status: 0 success, 1 failure, 2 wrong command line.";
 
 constexpr int32_t kAllScopes = DL_SCOPE_DATASET | DL_SCOPE_LOADER;
 
@@ -183,7 +177,7 @@ constexpr std::array kCommands = {
             "cat mnist:data --field image --shuffle full --seed 1 | sha256sum\n"
             "cat mnist:data --indices --shuffle full --batches 2",
             kAllScopes, 0, kCatFlags, 1, 0, run_cat},
-    Command{"verify", "a URI", "read every sample, and name each that is bad", kVerifyDetails,
+    Command{"verify", "a URI", "read every sample, and list the bad ones", kVerifyDetails,
             "verify folder:photos\n"
             "verify 'tar:shard-{000..127}.tar' --transform 'image: decode' --json\n"
             "verify folder:photos --good-indices good.txt",
@@ -313,7 +307,7 @@ std::string command_help(const Command& command) {
   std::vector<std::vector<std::string>> rows;
   for (const dl_option_info& option : options)
     rows.push_back({flag_text(option.key) + upper_value(option), option_doc(command, option)});
-  out += "\noptions of the library (sizes take KiB, MiB, GiB; `-` and `_` are the same)\n";
+  out += "\noptions of the library (sizes accept KiB, MiB, GiB; `-` and `_` are the same)\n";
   return out + table_text(rows, width, 2);
 }
 
@@ -339,7 +333,7 @@ std::string command_manual(const Command& command) {
   page.section("FLAGS");
   for (const Flag& flag : flags_of(command)) page.item(flag_head(flag), flag.doc);
   if (const auto options = options_of(command); !options.empty()) {
-    page.section("OPTIONS OF THE LIBRARY").text("Sizes take KiB, MiB, GiB; `-` and `_` are the same.");
+    page.section("OPTIONS OF THE LIBRARY").text("Sizes accept KiB, MiB, GiB; `-` and `_` are the same.");
     for (const dl_option_info& option : options)
       page.item(flag_text(option.key) + upper_value(option), option_doc(command, option));
   }

@@ -171,7 +171,7 @@ int run_info(const Request& request, const Interrupts& interrupts) {
   if (request.has("images")) {
     images = summarize_images(dataset.get(), request.flag("field").value_or(""), job, interrupts, progress);
   } else if (request.flag("field")) {
-    throw usage_failure("--field goes with --images", "info");
+    throw usage_failure("--field needs --images", "info");
   }
   progress.clear();
   print(request.has("json") ? as_json(dataset.get(), plan, images) : as_table(dataset.get(), plan, images),

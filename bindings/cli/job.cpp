@@ -148,7 +148,7 @@ void Job::tell_loader(const dl_loader* loader) {
   dl_error error = DL_ERROR_INIT;
   check(dl_loader_stats(loader, &stats, &error), error);
   progress_.tell("loader: " + (steps < 0 ? "an unknown number of" : grouped(steps)) +
-                 " steps an epoch, num_workers " + std::to_string(stats.num_workers) + ", device " +
+                 " steps per epoch, num_workers " + std::to_string(stats.num_workers) + ", device " +
                  device_name(loader));
   for (const PlanStage& stage : plan_of(loader, {}).stages)
     progress_.tell("plan: " + stage.field + " on " + stage.runs_on + ": " + stage.text);
@@ -160,7 +160,7 @@ Loader Job::create(dl_dataset* dataset) {
   for (const PerSample& numbers : per_sample_) {
     if (samples < 0 || numbers.count == samples) continue;
     throw Failure{.message = numbers.file + ": " + std::to_string(numbers.count) + " " + numbers.key +
-                             ", expected one a sample, " + std::to_string(samples)};
+                             ", expected one per sample, " + std::to_string(samples)};
   }
   Loader created;
   dl_error error = DL_ERROR_INIT;

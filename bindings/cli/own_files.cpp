@@ -62,8 +62,9 @@ void refuse_own_file(const std::string& target, std::string_view uri) {
     const size_t end = std::min(uri.find_first_of(",?&=", begin), uri.size());
     for (std::string_view piece = uri.substr(begin, end - begin); !piece.empty();) {
       if (reads(resolved, piece))
-        throw Failure{
-            .message = target + ": is a file of the dataset, which is not written over: choose another name"};
+        throw Failure{.message =
+                          target +
+                          ": is a file of the dataset, which is never overwritten: choose another name"};
       const size_t colon = piece.find(':');
       if (colon == std::string_view::npos) break;
       piece.remove_prefix(colon + 1);

@@ -41,13 +41,14 @@ class Preview {
         interrupts_(interrupts),
         sample_(request.count("sample", 0)),
         target_(request.flag("output").value_or("")) {
-    if (target_.empty()) throw usage_failure("preview needs a place for the sheet: -o sheet.png", "preview");
+    if (target_.empty()) throw usage_failure("preview needs a file for the sheet: -o sheet.png", "preview");
     if (target_ == "-" && standard_output_is_terminal()) {
-      throw usage_failure("preview does not write a picture to a terminal: -o FILE, or a pipe", "preview");
+      throw usage_failure("preview does not write a picture to a terminal: use -o FILE, or a pipe",
+                          "preview");
     }
-    if (!sample_ && request.flag("repeat")) throw usage_failure("--repeat goes with --sample", "preview");
+    if (!sample_ && request.flag("repeat")) throw usage_failure("--repeat needs --sample", "preview");
     if (sample_ && request.flag("count")) {
-      throw usage_failure("-n counts samples of an epoch; of one sample --repeat says how many", "preview");
+      throw usage_failure("-n counts samples of an epoch; with --sample, use --repeat", "preview");
     }
     wanted_ = sample_ ? request.count("repeat", 1).value_or(kDefaultRepeats)
                       : request.count("count", 1).value_or(kDefaultPictures);
@@ -78,7 +79,7 @@ class Preview {
   void check_host_memory() {
     const std::string device = Job(request_, interrupts_, progress_).value("device");
     if (device == "cpu") return;
-    throw usage_failure("preview draws from host memory: its --device is cpu, got '" + device + "'",
+    throw usage_failure("preview draws from host memory: expected --device cpu, got '" + device + "'",
                         "preview");
   }
 
@@ -142,9 +143,8 @@ class Preview {
   void read_scale() {
     pixels_ = pixel_scale(loader_.get(), field_, dataset_.get());
     if (pixels_.scale.empty()) {
-      progress_.say(
-          "preview: the values of '" + std::string(Views(loader_.get())[field_].name) +
-          "' are no pixels any more; each picture is stretched from its least to its greatest value");
+      progress_.say("preview: the values of '" + std::string(Views(loader_.get())[field_].name) +
+                    "' are no longer pixels; each picture is stretched from its lowest to its highest value");
     }
   }
 

@@ -26,7 +26,7 @@ struct Position {
     const char* const end = text.data() + text.size();
     const auto [at, failure] = std::from_chars(text.data(), end, out.epoch);
     if (failure != std::errc() || at == end || std::from_chars(at + 1, end, out.step).ptr != end)
-      throw Failure{.message = "the unfinished set has a position that is none: '" + std::string(text) + "'"};
+      throw Failure{.message = "the unfinished set has an invalid position: '" + std::string(text) + "'"};
     return out;
   }
 };
@@ -100,7 +100,7 @@ SetWriter::SetWriter(const char* command, const Request& request, const Interrup
       target_(target_of(request)) {}
 
 void SetWriter::write(const dl_dataset* dataset, dl_loader* loader) {
-  if (job_.value("epochs") == "0") throw usage_failure("--epochs 0 has no end, and a set has one", command_);
+  if (job_.value("epochs") == "0") throw usage_failure("--epochs 0 never ends, and a set must end", command_);
   create_writer(dataset, loader);
   const Clock::time_point begin = Clock::now();
   pump(loader);
@@ -135,7 +135,7 @@ void SetWriter::create_writer(const dl_dataset* dataset, dl_loader* loader) {
   if (position.empty()) return;
   const Position next = Position::read(position);
   job_.check(dl_loader_seek(loader, next.epoch, next.step, &error), error);
-  progress_.say("going on behind " + grouped(info().samples) + " samples that were written before");
+  progress_.say("continuing after " + grouped(info().samples) + " samples that were already written");
 }
 
 // Which files the samples come from. A source that nobody can identify is never the same one: its conversion starts anew.
@@ -196,7 +196,7 @@ void SetWriter::pump(dl_loader* loader) {
     } else if (status == DL_ERR_BAD_SAMPLE) {
       progress_.clear();
       tell_rest();
-      progress_.say("--skip-bad leaves bad samples out, and lists them");
+      progress_.say("--skip-bad leaves out bad samples and lists them");
       job_.check(status, error);
     } else if (status != DL_TIMEOUT && status != DL_END_OF_EPOCH) {
       progress_.clear();
@@ -249,7 +249,7 @@ void SetWriter::tell_new_bad(const dl_loader* loader) {
 void SetWriter::tell_rest() const {
   if (const dl_writer_info now = info(); now.shards > 0)
     progress_.say(grouped(now.shards) + (now.shards == 1 ? " shard is" : " shards are") + " finished (" +
-                  bytes_text(static_cast<double>(now.bytes)) + "); the same command goes on behind " +
+                  bytes_text(static_cast<double>(now.bytes)) + "); the same command continues after " +
                   (now.shards == 1 ? "it" : "them"));
 }
 

@@ -30,7 +30,7 @@ Sheet::Sheet(int64_t count, int64_t columns, int64_t width, int64_t height)
   if (sheet_width > kMaxSheetBytes / 3 / (rows * row_height + kGap)) {
     throw Failure{.message = "a sheet of " + std::to_string(count) + " pictures of " + std::to_string(width) +
                              " wide, " + std::to_string(height) +
-                             " high is larger than 1 GiB; take fewer with -n"};
+                             " high is larger than 1 GiB; use fewer with -n"};
   }
   sheet_ = Picture(sheet_width, rows * row_height + kGap);
   std::fill(sheet_.rgb.begin(), sheet_.rgb.end(), kPaper);

@@ -81,7 +81,7 @@ class Show {
   int run() {
     if (job_.value("device") != "cpu")
       throw usage_failure(
-          "show reads from host memory: its --device is cpu, got '" + job_.value("device") + "'", "show");
+          "show reads from host memory: expected --device cpu, got '" + job_.value("device") + "'", "show");
     if (const auto path = request_.flag("vocabulary")) vocabulary_ = Vocabulary::read(*path);
     open();
     json_.begin_object().key("samples").begin_array();

@@ -85,8 +85,7 @@ std::string read_state_file(const std::string& path) {
 void check_file_target(const std::string& path) {
   const PathKind kind = kind_of(path);
   if (kind == PathKind::kUnknown) throw system_failure(path, errno);
-  if (kind == PathKind::kOther)
-    throw Failure{.message = path + ": what is written here is a plain file, this is another kind"};
+  if (kind == PathKind::kOther) throw Failure{.message = path + ": is not a plain file, choose another name"};
   const std::string folder = folder_of(without_links(path));
   if (!may_write_into(folder)) throw system_failure(folder, errno);
 }
@@ -106,7 +105,7 @@ void write_file(const std::string& path, std::string_view text, std::string_view
   if (!replace_file(name, target)) give_up(target);
 
   if (!sync_folder(folder_path)) {
-    throw system_failure(path + ": saved, but what was written may not outlive a power failure", errno);
+    throw system_failure(path + ": saved, but a power failure may lose it", errno);
   }
 }
 

@@ -235,7 +235,7 @@ int64_t StoredRows::bytes() const {
 StoredRows take_rows(dl_dataset* dataset, const dl_options* like, Region::Pages pages, int64_t limit_bytes,
                      const Interrupts& interrupts) {
   const int64_t count = dl_dataset_count(dataset);
-  if (count < 0) throw Failure{.message = "the count of samples is not known"};
+  if (count < 0) throw Failure{.message = "the number of samples is unknown"};
   const Loader loader = taking_loader(dataset, like, batch_size_of(dataset), interrupts);
   for (const bool merge : {true, false}) {
     Taker taker(count, pages, limit_bytes, merge);
@@ -251,7 +251,7 @@ StoredRows take_rows(dl_dataset* dataset, const dl_options* like, Region::Pages 
     }
     if (taker.mismatch()) continue;
     StoredRows rows = taker.take();
-    if (rows.samples == 0) throw Failure{.message = "no row fits the free memory"};
+    if (rows.samples == 0) throw Failure{.message = "no row fits into the free memory"};
     return rows;
   }
   throw Failure{.message = "the set changed while it was read"};

@@ -25,7 +25,7 @@ std::string grouped(int64_t value) {
 
 std::string warned_text(int64_t images) {
   return grouped(images) + (images == 1 ? " image was" : " images were") +
-         " delivered though the decoder warned of damage (--on-warning error refuses such)";
+         " delivered although the decoder warned of damage (--on-warning error rejects them)";
 }
 
 std::string fixed(double value, int digits) {

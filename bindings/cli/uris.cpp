@@ -10,17 +10,13 @@ namespace {
 
 // What a URI looks like.
 std::string uri_text() {
-  return "usage: SCHEME:PATH[,PATH...][?KEY=VALUE&KEY=VALUE], or a path, whose format is found\n\n" +
-         table_text({{"A path is a file, or a directory: its files of that format, in natural order (part-2 "
-                      "before part-10). Several "
-                      "paths are put one after another; named ones side by side: "
-                      "npy:image=a.npy,label=b.npy. In paths and values the "
-                      "characters % , ? & = are written %25 %2C %3F %26 %3D; a path without a scheme is "
-                      "taken as it is. In a command "
-                      "line a URI with ? & { stands in quotes. Only files of this machine are read, and "
-                      "storages of plug-ins (--plugin): what is "
-                      "on s3:// or https:// is "
-                      "downloaded or mounted first."}},
+  return "usage: SCHEME:PATH[,PATH...][?KEY=VALUE&KEY=VALUE], or a path, whose format is detected\n\n" +
+         table_text({{"A path is a file or a directory. A directory is its files of that format, in natural "
+                      "order (part-2 before part-10). Several paths are concatenated; named paths are put "
+                      "side by side: npy:image=a.npy,label=b.npy. In paths and values, write the characters "
+                      "% , ? & = as %25 %2C %3F %26 %3D; a path without a scheme is used unchanged. On a "
+                      "command line, quote a URI with ? & {. Only local files and storages of plug-ins "
+                      "(--plugin) are read: download or mount s3:// and https:// first."}},
                     output_width(), 0) +
          "\n";
 }

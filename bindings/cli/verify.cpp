@@ -45,13 +45,13 @@ class Verify {
         output_(interrupts) {
     for (const Setting& setting : request.options) {
       if (std::find(kNotForVerify.begin(), kNotForVerify.end(), setting.key) == kNotForVerify.end()) continue;
-      throw usage_failure(
-          "verify reads every sample once and names what is bad: it takes no " + flag_text(setting.key),
-          "verify");
+      throw usage_failure("verify reads every sample once: it does not accept " + flag_text(setting.key),
+                          "verify");
     }
     if (job_.value("device") != "cpu")
       throw usage_failure(
-          "verify reads into host memory: its --device is cpu, got '" + job_.value("device") + "'", "verify");
+          "verify reads into host memory: expected --device cpu, got '" + job_.value("device") + "'",
+          "verify");
     if (good_file_ == "") throw usage_failure("--good-indices needs the name of a file", "verify");
   }
 
@@ -83,7 +83,7 @@ class Verify {
     job_.one_at_a_time_if_ragged(request_, dataset_.get());
     create();
     if (dl_loader_part_count(loader_.get()) > 0)
-      throw Failure{.message = "a mix draws from its parts, some samples not at all: verify each part"};
+      throw Failure{.message = "a mix may never draw some samples of its parts: verify each part"};
   }
 
   // Limits protect a job from samples that it did not expect; here a sample is not bad because it is large. So the limits are the

@@ -97,7 +97,7 @@ class JsonTokens {
     skip_spaces();
     int64_t value = -1;
     const auto end = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (end.ec != std::errc() || value < 0) expected("a whole number from 0 on");
+    if (end.ec != std::errc() || value < 0) expected("a whole number of at least 0");
     at_ = static_cast<size_t>(end.ptr - text_.data());
     return value;
   }
@@ -128,7 +128,7 @@ class JsonTokens {
         append_utf8(code_point(), out);
         --at_;
       } else {
-        expected("an escape of JSON");
+        expected("a JSON escape");
       }
     }
     ++at_;
@@ -255,7 +255,7 @@ Vocabulary Vocabulary::parse(std::string_view text, const std::string& path) {
   Vocabulary out;
   for (Token& token : tokens_of(text, path)) {
     if (!out.tokens_.emplace(token.id, std::move(token.text)).second)
-      fail(path, token.line, "id " + std::to_string(token.id) + " is there twice");
+      fail(path, token.line, "id " + std::to_string(token.id) + " appears twice");
   }
   return out;
 }

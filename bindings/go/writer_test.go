@@ -140,7 +140,7 @@ func TestTargetsThatAreNoneAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "set")
 	_, err := dataline.NewWriter("idx:"+path, fieldX, "")
 	unknown := wants(t, err, dataline.ErrBadURI)
-	if unknown.Column != 1 || !strings.Contains(unknown.Message, "'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens") {
+	if unknown.Column != 1 || !strings.Contains(unknown.Message, "'idx' cannot be written, expected one of arrow, parquet, tar, tfrecord, npy, tokens") {
 		t.Error(unknown.Column, unknown)
 	}
 	for _, one := range []struct {

@@ -18,8 +18,8 @@ class OverBudget final : public std::bad_alloc {
   const char* what() const noexcept override { return "memory_budget is used up"; }
   // kOverBudget: the bytes needed, those in use, the limit, and the option to raise.
   Status status(const MessagePart& what) const {
-    return error(Code::kOverBudget, what, ": needs ", bytes_, " bytes, ", in_use_,
-                 " are in use of memory_budget ", limit_, "; raise memory_budget");
+    return error(Code::kOverBudget, what, ": needs ", bytes_, " bytes, but ", in_use_, " of memory_budget ",
+                 limit_, " are in use; raise memory_budget");
   }
 
  private:

@@ -12,7 +12,7 @@
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error \
-    "Dataline: a little-endian target is needed: files, kernels and saved indexes are read in the machine's byte order."
+    "Dataline: a little-endian target is needed: files, kernels and saved indexes are read in native byte order."
 #endif
 #if __SIZEOF_POINTER__ != 8
 #error \
@@ -23,8 +23,7 @@
 #endif
 #if __GCC_ATOMIC_INT_LOCK_FREE != 2 || __GCC_ATOMIC_LLONG_LOCK_FREE != 2 || \
     __GCC_ATOMIC_POINTER_LOCK_FREE != 2
-#error \
-    "Dataline: lock-free 64-bit atomics are needed: slots are handed over by them, also from a signal handler."
+#error "Dataline: lock-free 64-bit atomics are needed: threads and signal handlers pass slots with them."
 #endif
 
 #include <limits>
@@ -33,10 +32,9 @@ namespace dataline {
 
 static_assert(std::numeric_limits<float>::is_iec559 && sizeof(float) == 4 &&
                   std::numeric_limits<double>::is_iec559 && sizeof(double) == 8,
-              "Dataline: IEEE 754 floats are needed: elements of files and of batches are the machine's own");
-static_assert(
-    sizeof(int) == 4 && sizeof(long long) == 8,
-    "Dataline: int of 32 and long long of 64 bits are needed: compiler builtins are called with them");
+              "Dataline: IEEE 754 floats are needed: files and batches store native floats");
+static_assert(sizeof(int) == 4 && sizeof(long long) == 8,
+              "Dataline: a 32-bit int and a 64-bit long long are needed by the compiler builtins");
 
 }  // namespace dataline
 

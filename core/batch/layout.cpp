@@ -62,7 +62,7 @@ Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> re
   }
   if (!fits) {
     return error(Code::kOverBudget, "a batch of ", rows,
-                 " samples is larger than any memory; lower batch_size or max_bytes_per_sample");
+                 " samples does not fit in memory; lower batch_size or max_bytes_per_sample");
   }
   layout.storages = std::move(storages);
   layout.buckets = std::move(buckets);

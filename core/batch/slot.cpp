@@ -179,15 +179,16 @@ void Slot::refuse_size(size_t storage, int64_t row, int64_t first) {
   for (const OutputField& output : *outputs_) {
     if (output.storage == static_cast<int32_t>(storage)) field = output.field.name;
   }
-  Status cause = error(Code::kMismatch, "field '", field, "': sample ", records[row], " is ",
-                       picture_size(size[2 * row], size[2 * row + 1]), ", sample ", records[first],
-                       " of the same batch is ", picture_size(size[2 * first], size[2 * first + 1]),
-                       ": one batch needs one size; add resize([h, w]) or random_resized_crop(size), or "
-                       "resize(bucket) with bucket_by=aspect");
+  Status cause =
+      error(Code::kMismatch, "field '", field, "': sample ", records[row], " is ",
+            picture_size(size[2 * row], size[2 * row + 1]), ", sample ", records[first],
+            " of the same batch is ", picture_size(size[2 * first], size[2 * first + 1]),
+            ": all images of a batch must have one size; add resize([h, w]) or random_resized_crop(size), or "
+            "resize(bucket) with bucket_by=aspect");
   if (BadRow* known = find_bad(row); known != nullptr) {
     known->replacement = -1;
-    known->cause = error(known->cause.code(), known->cause.message(),
-                         "; and what would stand in for it: ", cause.message());
+    known->cause =
+        error(known->cause.code(), known->cause.message(), "; its replacement failed too: ", cause.message());
     records[row] = known->record;
     return;
   }

@@ -124,7 +124,7 @@ Status CudaContext::failed(const char* name, CudaCode code) {
   }
   if (cuda_code_is_of_capture(code)) {
     return error(Code::kWrongState, "cuda:", ordinal_, ": ", what,
-                 ": not while a CUDA graph is captured; try again when the capture is over");
+                 ": not allowed while a CUDA graph is captured; retry after the capture");
   }
   const Code meaning =
       code == kCudaOutOfMemory ? Code::kNoMemory
@@ -136,7 +136,7 @@ Status CudaContext::failed(const char* name, CudaCode code) {
 
 Status CudaContext::dead_stream(const char* name, CudaCode code) {
   return error(Code::kInvalidArgument, "cuda:", ordinal_, ": ", name, ": ", code_text(code),
-               ": the stream was destroyed, or is none of this device");
+               ": the stream was destroyed, or belongs to another device");
 }
 
 std::string CudaContext::code_text(CudaCode code) {

@@ -59,7 +59,7 @@ Status too_old(const std::string& name, void* library) {
   // The only call made into an old driver; it needs no initialization.
   const auto get_version = symbol<CudaCode (*)(int32_t*)>(library, "cuDriverGetVersion");
   if (get_version == nullptr)
-    return error(Code::kNoDevice, name, " is no CUDA driver: it has no cuGetProcAddress_v2");
+    return error(Code::kNoDevice, name, " is not a CUDA driver: it does not export cuGetProcAddress_v2");
   if (get_version(&version) == kCudaSuccess) have = concat(", this one is ", cuda_version_text(version));
   return error(Code::kNoDevice, name, " needs to be a CUDA ", cuda_version_text(kMinCudaVersion),
                " driver or newer", have);

@@ -49,8 +49,8 @@ Status CudaSlot::drain() {
 
 Status CudaSlot::held() const {
   return error(Code::kWrongState, "cuda:", context_->ordinal(),
-               ": the batch was released in a stream that is being captured into a CUDA graph: its memory is "
-               "written again when the capture is over");
+               ": the batch was released in a stream that is being captured into a CUDA graph: its memory "
+               "cannot be reused until the capture ends");
 }
 
 Status CudaSlot::wait_done() {

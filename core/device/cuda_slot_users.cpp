@@ -50,7 +50,7 @@ Result<bool> CudaSlot::is_ours(CudaStream stream, uint64_t id) {
 
 Status CudaSlot::not_ours() const {
   return error(Code::kInvalidArgument, "the batch is on cuda:", context_->ordinal(),
-               ", the stream is not (or not of the device's primary context)");
+               ", but the stream is not, or not in the device's primary context");
 }
 
 // Whether the stream takes no work that runs now: it is being captured, also where the capture is broken, or it is the
@@ -81,9 +81,9 @@ Status CudaSlot::wait(void* stream) {
                  user == kLegacyStream
                      ? " cannot be used while a blocking stream is being captured into a CUDA "
                        "graph: wait before the capture begins, or in another stream"
-                     : " is being captured into a CUDA graph, and a batch's memory holds another "
-                       "batch when the graph runs: wait before the capture begins, copy the "
-                       "batch into memory of your own, and capture what reads that");
+                     : " is being captured into a CUDA graph, and the batch's memory will hold another batch "
+                       "when the graph runs: wait before the capture begins, copy the batch into your own "
+                       "memory, and capture the work that reads the copy");
   }
   DL_ASSIGN_OR_RETURN(const uint64_t id, id_of(user));
   DL_ASSIGN_OR_RETURN(const bool ours, is_ours(user, id));

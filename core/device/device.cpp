@@ -189,9 +189,9 @@ class CpuDevice final : public Device {
       log_(LogLevel::kWarning,
            concat("pin_memory: slots are not page-locked: ",
                   !context.is_ok() ? context.status().message()
-                                   : "the thread that creates the loader has no CUDA context of a device's "
-                                     "own (primary) kind; make one current first, or name the device in "
-                                     "pin_memory_device=cuda:N, whose memory the context then takes"));
+                                   : "the thread that creates the loader has no current primary CUDA "
+                                     "context; make one current first, or set pin_memory_device=cuda:N (the "
+                                     "context uses memory of that device)"));
       return int64_t{0};
     }
     pinned_.emplace(context.take(), log_);

@@ -74,10 +74,10 @@ Status PinnedSlots::check_foreign(std::byte* slot, int64_t bytes, int64_t number
   if (begin && end) code = kCudaSuccess;
   if (begin == end) return Status::ok();
   return error(Code::kInvalidArgument, "slot ", number, " of ", bytes, " bytes: its ",
-               begin ? "first" : "last", " byte lies in memory that the host has page-locked, its ",
+               begin ? "first" : "last", " byte is in memory that the host has page-locked, its ",
                begin ? "last" : "first",
-               " byte does not, and the driver copies no range of both kinds; page-lock all that the "
-               "allocator gives, or nothing of it");
+               " byte is not, and the driver cannot copy such a range; page-lock all memory that the "
+               "allocator returns, or none of it");
 }
 
 }  // namespace dataline

@@ -52,7 +52,7 @@ class HeaderReader {
     reader.records_ =
         std::clamp<int64_t>(record > 0 ? kHeaderScratchBytes / record : kRecordsAtOnce, 1, kRecordsAtOnce);
     const std::optional<int64_t> bytes = checked_multiply(record, reader.records_);
-    if (!bytes) return error(Code::kOverBudget, "option bucket_by: a record does not fit any memory");
+    if (!bytes) return error(Code::kOverBudget, "option bucket_by: a record does not fit in memory");
     // Fresh pages, zeroed as sources require: those that no record touches use no memory.
     DL_ASSIGN_OR_RETURN(reader.scratch_, request.memory->allocate(*bytes, 64, MemoryKind::kData,
                                                                   "reading the headers of images"));
@@ -219,12 +219,11 @@ class ShapeReading {
     for (size_t i = 0; i < sizes_.size(); ++i) {
       if (sizes_[i].height == 0) shape_of_[i] = static_cast<uint16_t>(most);
     }
-    request_.log(
-        LogLevel::kWarning,
-        concat(unreadable_, " of ", source_.count(),
-               " images have no header that can be read and are bad samples of the commonest shape, ",
-               picture_size(request_.shapes[most].height, request_.shapes[most].width), ": sample ",
-               first_unreadable_, ": ", why_.text()));
+    request_.log(LogLevel::kWarning,
+                 concat(unreadable_, " of ", source_.count(),
+                        " images have no readable header and are bad samples of the most common shape, ",
+                        picture_size(request_.shapes[most].height, request_.shapes[most].width), ": sample ",
+                        first_unreadable_, ": ", why_.text()));
   }
 
   const ShapeRequest& request_;

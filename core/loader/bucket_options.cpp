@@ -32,13 +32,13 @@ Result<std::vector<ImageBucket>> parse_shapes(std::string_view text) {
     const std::optional<ImageBucket> shape = parse_shape(part);
     if (!shape) {
       return error(Code::kBadOption,
-                   "option bucket_edges: by aspect, expected shapes, height x width from 1 to ", kMaxSide,
-                   ", as in 448x576,512x512, got '", part, "'");
+                   "option bucket_edges: with bucket_by=aspect, expected shapes, height x width from 1 to ",
+                   kMaxSide, ", as in 448x576,512x512, got '", part, "'");
     }
     for (const ImageBucket& other : shapes) {
       if (!same_aspect(*shape, other)) continue;
       return error(Code::kBadOption, "option bucket_edges: expected shapes of different aspect ratios, got ",
-                   shape_text(*shape), " after ", shape_text(other), ": every image would go to that one");
+                   shape_text(*shape), " after ", shape_text(other), ": no image would go to the second one");
     }
     shapes.push_back(*shape);
     if (shapes.size() > kMaxBuckets)
@@ -73,7 +73,7 @@ Status check_conflicts(const LoaderConfig& config) {
   if (config.weights.given) other = "weights";
   if (other != nullptr) {
     return error(Code::kBadOption, "options bucket_edges and ", other,
-                 ": expected one of the two, got both: a bucket takes every sample once an epoch");
+                 ": expected one of the two, got both: buckets deliver every sample once per epoch");
   }
   if (config.shuffle == Shuffle::kNone || config.shuffle == Shuffle::kFull) return Status::ok();
   return error(Code::kBadOption, "options bucket_edges and shuffle: expected shuffle=none or full, got ",
@@ -142,7 +142,7 @@ Status read_buckets(const Options& options, LoaderConfig& config) {
     if (config.lengths.given) {
       return error(Code::kBadOption,
                    "options bucket_by and lengths: expected one of the two, got both: with ",
-                   "bucket_by=aspect the headers of images say which shape each has");
+                   "bucket_by=aspect, image headers determine the shapes");
     }
     DL_ASSIGN_OR_RETURN(config.bucket_shapes, parse_shapes(options.text(Option::kBucketEdges)));
     for (const ImageBucket& shape : config.bucket_shapes)

@@ -25,7 +25,7 @@ template <typename T>
 Result<std::span<T>> table_of(int64_t count, HostMemory& memory, const char* what,
                               std::shared_ptr<const Block>& owner) {
   const std::optional<int64_t> bytes = checked_multiply(count, sizeof(T));
-  if (!bytes) return error(Code::kOverBudget, what, ": ", count, " do not fit any memory");
+  if (!bytes) return error(Code::kOverBudget, what, ": ", count, " entries do not fit in memory");
   DL_ASSIGN_OR_RETURN(Block block, memory.allocate(*bytes, 64, MemoryKind::kTable, what));
   std::span<T> table(reinterpret_cast<T*>(block.data()), static_cast<size_t>(count));
   owner = std::make_shared<const Block>(std::move(block));
@@ -43,7 +43,7 @@ Result<Lengths> lengths_of(const Source& source, const LoaderConfig& config, Hos
   const int64_t count = source.count();
   if (config.lengths.given) {
     if (config.lengths.count != count) {
-      return error(Code::kBadOption, "option lengths: expected one a sample, ", count, ", got ",
+      return error(Code::kBadOption, "option lengths: expected ", count, ", one per sample, got ",
                    config.lengths.count);
     }
     return Lengths{config.lengths.span(), config.lengths.data};
@@ -55,8 +55,8 @@ Result<Lengths> lengths_of(const Source& source, const LoaderConfig& config, Hos
     if (i % kCancelEvery == 0 && token != nullptr && token->cancelled()) return Status(Code::kCancelled, "");
     values[static_cast<size_t>(i)] = source.record_items(i);
     if (values[static_cast<size_t>(i)] >= 0) continue;
-    return error(Code::kUnsupported, "option bucket_edges: only reading sample ", i,
-                 " would tell its length; give the option lengths, one a sample")
+    return error(Code::kUnsupported, "option bucket_edges: the length of sample ", i,
+                 " is not known without reading it; set the option lengths, one per sample")
         .with_sample(i);
   }
   return Lengths{values, std::move(owner)};

@@ -60,7 +60,7 @@ Result<std::optional<PackOptions>> packing_of(const Options& options) {
     if (!packs) return error(Code::kBadOption, "option ", key, ": needs pack_length");
     if (packing.method == PackMethod::kConcat && option != Option::kPackMethod)
       return error(Code::kBadOption, "option ", key,
-                   ": is for pack_method=best_fit; concat joins all documents");
+                   ": needs pack_method=best_fit; concat joins all documents");
   }
   return packs ? std::optional(packing) : std::nullopt;
 }
@@ -259,9 +259,9 @@ Result<std::unique_ptr<Dataset>> Dataset::from_reader(std::vector<Field> fields,
                                                       ReaderFiles files, const Options& options) {
   DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, packing_of(options));
   if (packing)
-    return error(
-        Code::kUnsupported,
-        "option pack_length: packing needs lengths that are known without reading, and a reader has none");
+    return error(Code::kUnsupported,
+                 "option pack_length: packing needs the lengths of documents before they are read, and a "
+                 "reader does not report them");
   DL_ASSIGN_OR_RETURN(table.files,
                       HostFiles::open(std::move(files), table.record_count, file_context(options)));
   return of(reader_source(std::move(fields), std::move(table), *open_context(options).memory));

@@ -66,7 +66,7 @@ void Delivery::place(int64_t slot, SlotPlace& place) { place.pinned = slot < pin
 
 Status Delivery::lost_error() const {
   const std::string loss = device_.loss();
-  return error(Code::kDeviceLost, "device ", config_.device, " is lost after an error of its driver",
+  return error(Code::kDeviceLost, "device ", config_.device, " is lost after a driver error",
                loss.empty() ? "" : " (" + loss + ")", ": this loader can only be destroyed");
 }
 

@@ -192,11 +192,10 @@ class DeviceDelivery final : public Delivery {
     const int64_t since_ns = held_since_ns_.load();
     if (since_ns == 0 || monotonic_ns() - since_ns < kCapturePatienceNs) return Status::ok();
     held_since_ns_.store(0);  // the next call waits anew
-    return error(
-        Code::kWrongState,
-        "no batch can be filled: all that are not held were released in streams that are being captured "
-        "into a CUDA graph, and their memory is written again when the capture is over; end it, or take "
-        "batches before it begins");
+    return error(Code::kWrongState,
+                 "no batch can be filled: all free batches were released in streams that are being captured "
+                 "into a CUDA graph, and their memory cannot be reused until the capture ends; end it, or "
+                 "take batches before it begins");
   }
 
   // --- Consumers ---

@@ -118,8 +118,8 @@ void Filler::pack(Slot& slot, WorkerScratch& scratch) const noexcept {
   or_lose(slot, [&] {
     if (!slot.finish()) {
       return slot.lose(
-          error(Code::kOverBudget, "its packed rows do not fit memory_budget (", config_->budget_bytes,
-                ") beside what is held; raise it, or lower batch_size, prefetch_depth or max_leases"));
+          error(Code::kOverBudget, "its packed rows do not fit into memory_budget (", config_->budget_bytes,
+                ") with the memory in use; raise it, or lower batch_size, prefetch_depth or max_leases"));
     }
     if (!slot.bad_rows().empty()) {
       name_misfits(slot);
@@ -254,8 +254,9 @@ void Filler::hold_rows(Slot& slot, size_t storage, int64_t row, WorkerScratch& s
     const int64_t bytes = slot.row_bytes(storage)[row + i];
     if (slot.hold_row(storage, row + i, bytes)) continue;
     scratch.errors.fail(
-        i, error(Code::kOverBudget, "its ", bytes, " bytes do not fit memory_budget (", config_->budget_bytes,
-                 ") beside what is held; raise it, or lower batch_size, prefetch_depth or max_leases"));
+        i, error(Code::kOverBudget, "its ", bytes, " bytes do not fit into memory_budget (",
+                 config_->budget_bytes,
+                 ") with the memory in use; raise it, or lower batch_size, prefetch_depth or max_leases"));
   }
 }
 

@@ -144,8 +144,8 @@ Status check_local(const LauncherVariables& variables, const Family& family, con
       said += concat(" ", variable->shown());
   }
   return error(Code::kInvalidArgument, "environment: ", said, " (", family.name, "): ",
-               rank_fits ? "more processes on this machine than in all"
-                         : "the local rank is not below the local size");
+               rank_fits ? "more processes on this machine than in the job"
+                         : "expected a local rank below the local size");
 }
 
 // What a family says, if it is there.
@@ -156,7 +156,7 @@ Result<std::optional<Launcher>> read_family(const LauncherVariables& variables, 
   if (has_size && (!rank || !size)) {
     return error(Code::kInvalidArgument, "environment: ", (rank ? *rank : *size).shown(), " is set, ",
                  rank ? family.size[0] : family.rank[0], " is not (", family.name,
-                 "): set both or neither, or give rank and world_size as numbers");
+                 "): set both or neither, or set rank and world_size to numbers");
   }
   Launcher launcher;
   launcher.family = family.name;
@@ -241,7 +241,7 @@ Result<Launcher> detect_launcher(const LauncherVariables& variables) {
     if (carried) continue;
     return error(Code::kInvalidArgument, "environment: ", inner.said, " (", inner.family, ") and ",
                  outer.said, " (", outer.family,
-                 ") contradict each other: unset one, or give rank and world_size as numbers");
+                 ") contradict each other: unset one, or set rank and world_size to numbers");
   }
   if (!found.empty()) return std::move(found[0]);
   for (const Family& family : kFamilies) {
@@ -257,27 +257,27 @@ Result<Ranks> resolve_ranks(Ranks asked, const LauncherVariables& variables) {
   const bool rank_is_auto = asked.rank == kAutoRank;
   if (!variables.given()) {
     return error(Code::kBadOption, "option ", rank_is_auto ? "rank" : "world_size",
-                 ": auto needs the environment, which the library does not read: give it with "
+                 ": auto needs the environment, which the library does not read: pass it to "
                  "dl_options_set_environment");
   }
   DL_ASSIGN_OR_RETURN(const Launcher launcher, detect_launcher(variables));
   const std::string said = launcher.said.empty()
-                               ? "no launcher is seen in the environment, so this is process 0 of 1"
-                               : concat("the environment says ", launcher.said, " (", launcher.family, ")");
+                               ? "the environment names no launcher, so this is process 0 of 1"
+                               : concat("the environment has ", launcher.said, " (", launcher.family, ")");
   Ranks found = asked;
   if (rank_is_auto) found.rank = launcher.rank;
   if (asked.world_size == kAutoRank) found.world_size = launcher.world_size;
   if (found.world_size < 0) {
     return error(Code::kBadOption, "option world_size: ", said,
-                 ", which tells the rank only: give world_size as a number");
+                 ", which has only the rank: set world_size to a number");
   }
   if (found.rank != launcher.rank) {
     return error(Code::kBadOption, "options rank and world_size: rank is ", found.rank,
-                 ", world_size is auto, and ", said, ": give both as numbers");
+                 ", world_size is auto, and ", said, ": set both to numbers");
   }
   if (launcher.world_size >= 0 && found.world_size != launcher.world_size) {
     return error(Code::kBadOption, "options rank and world_size: rank is auto, world_size is ",
-                 found.world_size, ", and ", said, ": give both as numbers");
+                 found.world_size, ", and ", said, ": set both to numbers");
   }
   return found;
 }

@@ -16,7 +16,7 @@ Status Loader::copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>
   }
   if (copy.status().code() != Code::kOverBudget) return copy.take_status();
   return error(Code::kLeasesHeld, held, " batches are held, and a copy beyond max_leases (",
-               config_.max_leases, ") does not fit memory_budget (", config_.budget_bytes,
+               config_.max_leases, ") does not fit into memory_budget (", config_.budget_bytes,
                "); release batches, or raise one of them");
 }
 

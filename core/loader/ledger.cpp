@@ -80,11 +80,10 @@ Result<PixelScale> Loader::pixel_scale(int64_t field, int64_t channel) const {
     const size_t pass = g * pipeline_.outputs.size() + static_cast<size_t>(field);  // each field has its own
     if (pipeline_.passes[pass].program->pixel_scales() == scales) continue;
     return error(Code::kUnsupported, "field '", program.output().name,
-                 "': its values are made of pixels in another way in each part of the mix");
+                 "': the parts of the mix scale pixels differently");
   }
   if (scales.empty())
-    return error(Code::kUnsupported, "field '", program.output().name,
-                 "': its values are not those of pixels");
+    return error(Code::kUnsupported, "field '", program.output().name, "': its values are not pixels");
   const int64_t channels = static_cast<int64_t>(scales.size());
   if (channel < 0 || (channels > 1 && channel >= channels))
     return error(Code::kInvalidArgument, "channel ", channel, ": expected 0 to ", channels, " exclusive");

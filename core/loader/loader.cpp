@@ -260,8 +260,7 @@ void Loader::stop() noexcept {
   ThreadLock lock(mutex_);
   abandoned_threads_ += left_behind;
   if (left_behind > 0) {
-    log_(LogLevel::kWarning,
-         "workers are left behind in a read of the host's that did not return within a second");
+    log_(LogLevel::kWarning, "workers were abandoned in a host read that did not return within a second");
     return;
   }
   // Batches still held need none of this: what the host lent goes back now.

@@ -65,8 +65,8 @@ Result<SourceRef> documents_of_mix(SourceRef mix, const OpenContext& context) {
   const Mix& recipe = *mix->mix();
   if (recipe.stages().size() > 1) {
     return error(Code::kUnsupported,
-                 "packing: a mix with a schedule is not packed, because its steps count a loader's batches; "
-                 "pack its parts, by pack_length where each is opened");
+                 "packing: a mix with a schedule cannot be packed, because its steps count batches of a "
+                 "loader; open each part with pack_length instead");
   }
   LoaderConfig drawing;
   drawing.shuffle = Shuffle::kFull;
@@ -75,7 +75,7 @@ Result<SourceRef> documents_of_mix(SourceRef mix, const OpenContext& context) {
                       make_mix_order(recipe, drawing, /*block_ends=*/{}, context.memory));
   const std::optional<int64_t> bytes = checked_multiply(order->slots(), int64_t{sizeof(int64_t)});
   if (!bytes)
-    return error(Code::kOverBudget, "packing: ", order->slots(), " documents of a mix do not fit any memory");
+    return error(Code::kOverBudget, "packing: ", order->slots(), " documents of a mix do not fit in memory");
   DL_ASSIGN_OR_RETURN(Block block,
                       context.memory->allocate(std::max<int64_t>(*bytes, 1), 64, MemoryKind::kTable,
                                                "the documents that a mix draws"));

@@ -67,9 +67,9 @@ Status merge_group(const Mix& mix, size_t group, bool sizes_by_part, const std::
       return error(Code::kMismatch, part_words_of(mix, group), ": field '", others[f].name, "' becomes ",
                    typed(others[f]), ", in ", part_words_of(mix, 0), " it becomes ", typed(fields[f]),
                    sizes_would
-                       ? "; open them alike, give the parts transforms that make them alike, or take each "
-                         "batch from one part (homogeneous=batch)"
-                       : "; open them alike, or give the parts transforms that make them alike");
+                       ? "; open the parts with the same keys, add transforms that make them equal, or take "
+                         "each batch from one part (homogeneous=batch)"
+                       : "; open the parts with the same keys, or add transforms that make them equal");
     }
     if (joined.axes != others[f].axes) joined.axes.clear();
     if (joined.kind == FieldKind::kRagged) {
@@ -114,7 +114,7 @@ Result<std::vector<Field>> fields_of_group(const Source& source, const Options& 
                       compile_transforms(parts.transform, parts.stored, settings));
   if (!compiled.mixes.empty()) {
     return error(Code::kBadTransform,
-                 "transform: mixup and cutmix take finished batches, of all parts: they belong into the "
+                 "transform: mixup and cutmix work on finished batches of all parts: put them into the "
                  "loader's transform");
   }
   return outputs_of(compiled);

@@ -15,7 +15,7 @@ namespace {
 Status waits_for_itself() {
   return error(Code::kWrongState,
                "this thread is filling a batch of this loader, in a reader, an operator or ",
-               "a storage of the host's: it cannot wait for one meanwhile");
+               "a storage of the host, and cannot wait for one");
 }
 
 }  // namespace
@@ -99,8 +99,8 @@ Status Loader::obstacle() {
   if (gate_.cancelled()) return {Code::kCancelled, ""};
   if (window_->defect()) {
     return error(Code::kInternal,
-                 "the memory of a batch was not in the state that it had to be in: a defect of this library; "
-                 "this loader can only be destroyed");
+                 "the memory of a batch is in an unexpected state: a defect of this library; this loader can "
+                 "only be destroyed");
   }
   Status failure = delivery_->failure();
   // To wait once more for the slot that did not come back.
@@ -115,7 +115,7 @@ Status Loader::no_batch_due(EpochLoop* loop) {
     if (loop->state == EpochLoop::State::kFinished) return {Code::kEndOfEpoch, ""};
     if (loop->state == EpochLoop::State::kEnded) {
       return error(Code::kWrongState,
-                   "this epoch was ended: by a newer one, a seek, a loaded state or the end of its loader");
+                   "this epoch was ended by a newer one, a seek, a loaded state or the end of its loader");
     }
   }
   Status status = obstacle();
@@ -245,7 +245,7 @@ Status Loader::report_failed(Slot& slot) {
   if (slot.lost.load()) {
     const Status& why = slot.lost_cause;
     report = error(why.is_ok() ? Code::kNoMemory : why.code(), "step ", position_.step, ": ",
-                   why.is_ok() ? "memory ran out" : why.text(), "; the next call tries again")
+                   why.is_ok() ? "out of memory" : why.text(), "; the next call retries")
                  .with_os_error(why.os_error())
                  .with_sample(why.sample_index(), why.sample_source());
   } else {

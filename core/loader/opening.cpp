@@ -60,7 +60,7 @@ Status DatasetOpening::wait(int64_t timeout_ns, std::unique_ptr<Dataset>* out) {
   ThreadLock lock(mutex_);
   if (thrown_ != nullptr) std::rethrow_exception(thrown_);
   if (!failure_.is_ok()) return failure_;
-  if (dataset_ == nullptr) return error(Code::kWrongState, uri_, ": the dataset was handed out before");
+  if (dataset_ == nullptr) return error(Code::kWrongState, uri_, ": the dataset was already returned");
   *out = std::move(dataset_);
   return Status::ok();
 }

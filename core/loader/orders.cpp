@@ -42,7 +42,7 @@ Status Loader::prepare_order() {
   if (steps_.count() == 0 && config_.epochs == 0) {
     return error(Code::kEmpty, "an epoch has no steps (", pipeline_.source->count(), " samples, ",
                  steps_.slots(), " slots, global batch ", global_batch_text(),
-                 "), and epochs=0 asks for them for ever");
+                 "), and epochs=0 repeats it without a limit");
   }
   orders_ = std::make_shared<const OrderVersions>(make_version(std::move(order), config_.indices));
   return Status::ok();
@@ -96,11 +96,10 @@ void Loader::note_windows(const Order& order) {
               " steps before its last sample; open blocks take up to ", open, " bytes of the page cache"));
   const MemoryLimit limit = memory_limit();
   if (open <= limit.bytes || is_in_memory(*pipeline_.source)) return;
-  log_(LogLevel::kWarning,
-       concat("options shuffle_block and shuffle_blocks: open blocks take up to ", open,
-              " bytes of the page cache, and this process may use ", limit.bytes, " (", limit.origin,
-              "): blocks would be read again and again; lower one of them (", config_.shuffle_block, " x ",
-              config_.shuffle_blocks, ")"));
+  log_(LogLevel::kWarning, concat("options shuffle_block and shuffle_blocks: open blocks take up to ", open,
+                                  " bytes of the page cache, and this process may use ", limit.bytes, " (",
+                                  limit.origin, "): blocks would be read repeatedly; lower one of them (",
+                                  config_.shuffle_block, " x ", config_.shuffle_blocks, ")"));
 }
 
 Result<std::unique_ptr<const Order>> Loader::make_order() {
@@ -121,7 +120,7 @@ Result<std::unique_ptr<const Order>> Loader::make_order() {
                        .samples_per_epoch = config_.samples_per_epoch,
                        .memory = memory_};
   if (config_.weights.given && config_.weights.count != spec.sample_count) {
-    return error(Code::kBadOption, "option weights: expected one a sample, ", spec.sample_count, ", got ",
+    return error(Code::kBadOption, "option weights: expected ", spec.sample_count, ", one per sample, got ",
                  config_.weights.count);
   }
   DL_ASSIGN_OR_RETURN(std::unique_ptr<const Order> order, Order::create(spec));

@@ -58,12 +58,12 @@ Status check_mix_options(const Mix* mix, const LoaderConfig& config) {
   if (config.weights.given) {
     return error(
         Code::kBadOption,
-        "option weights: not with a mix of datasets, whose recipe says in what shares its parts are drawn");
+        "option weights: not supported for a mix of datasets, whose recipe sets the shares of its parts");
   }
   if (!config.bucket_edges.empty()) {
     return error(Code::kBadOption,
-                 "option bucket_edges: not with a mix of datasets, whose recipe says in what shares its "
-                 "parts are drawn");
+                 "option bucket_edges: not supported for a mix of datasets, whose recipe sets the shares of "
+                 "its parts");
   }
   if (config.indices.given && config.homogeneous == Homogeneous::kBatch) {
     return error(Code::kBadOption,
@@ -137,7 +137,7 @@ std::string parts_difference(std::string_view saved, std::string_view here) {
   }
   for (const PartCount& part : before) {
     if (find(now, part.first) == nullptr)
-      return concat("part ", part.first, " of the state's mix is not here");
+      return concat("part ", part.first, " of the state's mix is missing here");
   }
   return concat("the parts of the mix are in another order: ", printable(saved, 80), " in the state, ",
                 printable(here, 80), " here");

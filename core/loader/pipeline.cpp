@@ -51,13 +51,12 @@ Result<MixedField> mixed_field(const Pipeline& pipeline, size_t field) {
   const OutputField& output = pipeline.outputs[field];
   if ((output.flags & kViewOverlapping) != 0) {
     return error(Code::kUnsupported, "field '", output.field.name,
-                 "': it lies in the bytes of another field, and cannot be mixed");
+                 "': it is a view of another field, and cannot be mixed");
   }
   if (output.field.by_part) {
-    return error(
-        Code::kUnsupported, "field '", output.field.name,
-        "': its size is another in each part of the mix, and mixup and cutmix need one; give the parts "
-        "transforms that make them alike");
+    return error(Code::kUnsupported, "field '", output.field.name,
+                 "': its size differs between parts of the mix, and mixup and cutmix need one size; add "
+                 "transforms that make the parts equal");
   }
   return MixedField{output.storage, output.storage_offset, output.field.bytes(), output.field.dtype};
 }
@@ -111,7 +110,7 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, con
                                const Device& device, bool heavy) {
   if (config.pack_length >= 0 && source->packing().empty())
     return error(Code::kBadOption,
-                 "option pack_length: packs a dataset when it is opened; this one was opened without it");
+                 "option pack_length: the dataset was opened without it; open the dataset with pack_length");
   Pipeline pipeline;
   pipeline.heavy = heavy;
   pipeline.source = std::move(source);

@@ -130,11 +130,11 @@ class PipelineBuilder {
       route.host_text = std::move(compiled.texts[f]);
       const Program& program = *pipeline_.programs[f];
       if (resident && program.output().kind == FieldKind::kRagged)
-        return refuse(f, "its rows have lengths of their own");
+        return refuse(f, "its rows vary in length");
       if (resident && program.output().to_bucket)
-        return refuse(f, "its rows have the size of their batch's bucket");
+        return refuse(f, "the size of its rows depends on the bucket");
       if (resident && program.output().varies())
-        return refuse(f, "its images have sizes of their own; add resize([h, w]) or center_crop(size)");
+        return refuse(f, "its images vary in size; add resize([h, w]) or center_crop(size)");
       if (compiled.splits[f]) {
         DL_RETURN_IF_ERROR(add_split(f, std::move(*compiled.splits[f]), route));
       } else if (resident) {
@@ -172,17 +172,16 @@ class PipelineBuilder {
 
   Status check_resident(const std::vector<BatchMix>& mixes) {
     if (pipeline_.groups > 1) {
-      return error(
-          Code::kUnsupported,
-          "option io: io=device cannot hold a mix whose parts have transforms or shapes of their own");
+      return error(Code::kUnsupported,
+                   "option io: io=device cannot hold a mix whose parts have their own transforms or shapes");
     }
-    if (!mixes.empty()) return refuse(mixes[0].image, "mixup and cutmix are the host's work, on each batch");
+    if (!mixes.empty()) return refuse(mixes[0].image, "mixup and cutmix run on the host, for each batch");
     if (!device_.info().kernels)
       return error(Code::kUnsupported, "option io: io=device needs kernels: ", device_.info().why_not);
     if (pipeline_.source->calls_host())
       return error(Code::kUnsupported,
-                   "option io: io=device cannot hold what a reader gives, which may differ ",
-                   "from epoch to epoch");
+                   "option io: io=device cannot hold the samples of a reader, which may differ ",
+                   "between epochs");
     pipeline_.resident.emplace();
     return Status::ok();
   }
@@ -283,7 +282,7 @@ class PipelineBuilder {
   Status add_split(size_t f, DeviceSplit split, Route& route) {
     const FieldPlace& place = schema().places[f];
     if (pipeline_.resident && split.host != nullptr && split.host->draws())
-      return refuse(f, concat("'", split.host_text, "' draws at random, and the host's part is done once"));
+      return refuse(f, concat("'", split.host_text, "' is random, and the part on the host runs only once"));
     DeviceTail tail;
     if (split.host != nullptr)
       route.storage = add_rows(keep(std::move(split.host)), place, is_whole_column(f));
@@ -305,8 +304,7 @@ class PipelineBuilder {
   Status add_whole(size_t f, Route& route) {
     const Program& program = *pipeline_.programs[f];
     if (program.draws())
-      return refuse(f,
-                    concat("'", route.host_text, "' draws at random, and this device cannot do that part"));
+      return refuse(f, concat("'", route.host_text, "' is random, and this device cannot run it"));
     DeviceTail tail;
     tail.tail = gather_tail(program.output().bytes());
     if (program.identity())
@@ -319,7 +317,7 @@ class PipelineBuilder {
   Status add_tail(size_t f, DeviceTail tail, Route& route) {
     const Field& output = pipeline_.programs[f]->output();
     if (!device_.runs(tail.tail))
-      return refuse(f, concat("no kernel takes rows of ", output.bytes(), " bytes"));
+      return refuse(f, concat("no kernel supports rows of ", output.bytes(), " bytes"));
     tail.storage = route.storage;
     tail.region = static_cast<int32_t>(regions_.size());
     regions_.push_back({.row_bytes = tail.tail.out_bytes()});

@@ -79,7 +79,7 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   if (fits && plan.held_bytes <= config.budget_bytes) return plan;
   const char* limit = config.budget_is_auto ? "half of what this process may use" : "memory_budget";
   const std::string needed =
-      fits ? concat("needs ", plan.held_bytes, " bytes") : std::string("is beyond any machine");
+      fits ? concat("needs ", plan.held_bytes, " bytes") : std::string("does not fit in any memory");
   const bool decodes = plan.state_bytes > 0;
   const std::string states_text =
       decodes ? concat(", decoders of ", plan.state_count, " threads with ", plan.state_bytes, " each")

@@ -22,7 +22,8 @@ Status Loader::check_position(Position at) const {
   if (rows && mix_source_ != nullptr)
     rows = checked_multiply(at.epoch + 2, steps_.slots());  // numbered through
   if (!rows)
-    return error(Code::kOutOfRange, "epoch ", at.epoch, ": too far for ", steps_.count(), " steps an epoch");
+    return error(Code::kOutOfRange, "epoch ", at.epoch, ": too large for ", steps_.count(),
+                 " steps per epoch");
   return Status::ok();
 }
 

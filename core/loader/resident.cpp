@@ -57,7 +57,7 @@ Status upload_resident(const Pipeline& pipeline, const LoaderConfig& config, con
   std::vector<std::byte*> targets(resident.storages.size());
   for (int64_t first = 0; first < total; first += piece_rows) {
     if (token != nullptr && token->cancelled())
-      return error(Code::kCancelled, "cancelled while the set was sent");
+      return error(Code::kCancelled, "cancelled while the set was sent to the device");
     const int64_t count = std::min(piece_rows, total - first);
     for (int64_t done = 0; done < count;) {
       const int64_t run = std::min(pipeline.run_records, count - done);

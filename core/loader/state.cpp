@@ -55,20 +55,20 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
   if (!text.starts_with("dataline state "))
     return bad_state(concat("expected a first line '", kFirstLine, "'"));
   const size_t first_end = text.find('\n');
-  if (first_end == std::string_view::npos) return bad_state("cut after the first line");
+  if (first_end == std::string_view::npos) return bad_state("truncated after the first line");
   if (text.substr(0, first_end) == concat(kFirstLine, "\r"))
     return bad_state("its line ends were changed (CR LF); keep the text as it was saved");
   if (text.substr(0, first_end) == kOldFirstLine) {
     return error(Code::kStateRefused,
-                 "state: was saved by a release before 0.3, which did not compare what files "
-                 "hold; seek to its epoch and step instead, if the data is the same");
+                 "state: saved by a release before 0.3, which did not check the contents of files; if the "
+                 "data is the same, seek to its epoch and step instead");
   }
   if (text.substr(0, first_end) != kFirstLine) {
     return bad_state(concat("expected '", kFirstLine, "', got ", printable(text.substr(0, first_end))));
   }
   const size_t sum_at = text.rfind(kSumKey);
   if (sum_at == std::string_view::npos || sum_at == 0 || text[sum_at - 1] != '\n')
-    return bad_state("cut: no checksum");
+    return bad_state("truncated: no checksum");
   const std::string expected = checksum_of(text.substr(0, sum_at));
   const std::string_view sum = text.substr(sum_at + kSumKey.size());
   if (!sum.starts_with(expected))
@@ -77,11 +77,11 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
   // What editors, print() and strip() do to the end of a text: told apart from damage.
   const std::string_view rest = sum.substr(expected.size());
   if (rest.empty())
-    return bad_state("cut: the line of the checksum has no line end; keep the text as it was saved");
+    return bad_state("truncated: the checksum line has no line end; keep the text as it was saved");
   if (rest != "\n")
     return bad_state(
         concat("the checksum is right, but ", rest.size() - (rest.front() == '\n' ? 1 : 0),
-               " more bytes stand after its line",
+               " more bytes follow its line",
                rest.find_first_not_of(" \t\r\n") == std::string_view::npos ? " (blank lines or spaces)" : "",
                "; keep the text as it was saved"));
 
@@ -94,7 +94,7 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
     if (colon == std::string_view::npos) return bad_state(concat("not a 'key: value' line: '", line, "'"));
     const std::string_view key = line.substr(0, colon);
     const bool again = std::any_of(lines.begin(), lines.end(), [&](const Line& l) { return l.key == key; });
-    if (again) return bad_state(concat("'", key, "' is given twice"));
+    if (again) return bad_state(concat("'", key, "' appears twice"));
     lines.push_back({key, line.substr(colon + 2)});
     body.remove_prefix(end + 1);
   }
@@ -148,11 +148,11 @@ std::string_view meaning_of(std::string_view key) {
 Status another_job(const Line& mine, std::string_view saved, std::string_view more) {
   if (mine.key == kPartsKey && saved == kNone) {
     return error(Code::kStateRefused,
-                 "state of another job: this dataset is a mix of datasets, that of the state is none");
+                 "state of another job: this dataset is a mix of datasets, the state's dataset is not");
   }
   if (mine.key == kPartsKey && mine.value == kNone) {
     return error(Code::kStateRefused,
-                 "state of another job: it is of a mix of datasets, this dataset is none");
+                 "state of another job: the state's dataset is a mix of datasets, this dataset is not");
   }
   if (mine.key == kPartsKey)
     return error(Code::kStateRefused, "state of another job: ", parts_difference(saved, mine.value));
@@ -236,11 +236,12 @@ Status Loader::load_state(std::string_view text) {
     const bool other_order = mine.key == kIndicesKey && config_.indices.given && value != kNone;
     return another_job(
         mine, value,
-        other_order ? "; if the job has had these indices, set them again before the state is loaded" : "");
+        other_order ? "; if the job used these indices before, set them again before you load the state"
+                    : "");
   }
   const Line* const tuned = line_of(lines, kTunedKey);
   known += tuned != nullptr ? 1 : 0;
-  if (known != lines.size()) return bad_state("lines this release does not know");
+  if (known != lines.size()) return bad_state("it has lines that this release does not know");
   Status fits = check_position(to);
   if (!fits.is_ok()) return error(Code::kStateRefused, "state does not fit this job: ", fits.message());
   orders_ = std::make_shared<const OrderVersions>(orders_->restored(version, to.epoch));

@@ -60,8 +60,8 @@ Status WorkerPool::start(const std::shared_ptr<void>& owner, int64_t least) {
 Status WorkerPool::refusal(size_t worker, const Status& failure) const {
   const std::string limits = thread_limits();
   return error(failure.code(), "worker ", worker + 1, " of ", workers_.size(), ": ", failure.message(),
-               limits.empty() ? "" : "; the limits here: ", limits,
-               "; take a smaller num_workers (0 needs no thread), or raise the limit")
+               limits.empty() ? "" : "; limits: ", limits,
+               "; lower num_workers (0 needs no thread), or raise the limit")
       .with_os_error(failure.os_error());
 }
 

@@ -178,8 +178,8 @@ void check_handler(const Log& log) {
     return;
   }
   log(LogLevel::kWarning,
-      "fault_guard: another SIGBUS handler was installed after ours; it must forward faults it does not "
-      "know");
+      "fault_guard: another SIGBUS handler was installed after Dataline's; it must forward the faults that "
+      "it does not handle");
 }
 
 Status install(const Log& log) {
@@ -209,7 +209,7 @@ Result<Entry*> take_entry() {
     Chunk* next = chunk->next.load(std::memory_order_acquire);
     if (next == nullptr) {
       auto* made = new (std::nothrow) Chunk;
-      if (made == nullptr) return error(Code::kNoMemory, "fault_guard: memory ran out");
+      if (made == nullptr) return error(Code::kNoMemory, "fault_guard: out of memory");
       if (!chunk->next.compare_exchange_strong(next, made)) delete made;
       next = chunk->next.load(std::memory_order_acquire);
     }

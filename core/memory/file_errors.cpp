@@ -26,24 +26,24 @@ constexpr Entry kErrors[] = {
     Entry{ELOOP, Code::kNotFound, "too many symbolic links, perhaps a loop"},
     Entry{EACCES, Code::kPermission, "permission denied"},
     Entry{EPERM, Code::kPermission, "operation not permitted"},
-    Entry{EISDIR, Code::kNotAFile, "is a directory, a file is needed"},
-    Entry{ENXIO, Code::kNotAFile, "is a socket or a device without a driver, a file is needed"},
-    Entry{ENODEV, Code::kNotAFile, "is a device without a driver, a file is needed"},
+    Entry{EISDIR, Code::kNotAFile, "is a directory, expected a file"},
+    Entry{ENXIO, Code::kNotAFile, "is a socket or a device without a driver, expected a file"},
+    Entry{ENODEV, Code::kNotAFile, "is a device without a driver, expected a file"},
     Entry{EMFILE, Code::kTooManyFiles, "this process has too many open files (see ulimit -n)"},
     Entry{ENFILE, Code::kTooManyFiles, "the system has too many open files"},
     Entry{ENOMEM, Code::kNoMemory, "the system is out of memory or address space"},
     Entry{EOVERFLOW, Code::kTooLarge, "the file is too large for this system"},
     Entry{EFBIG, Code::kTooLarge, "the file is too large for this system"},
     Entry{EINTR, Code::kIo, "the call was interrupted"},
-    Entry{EAGAIN, Code::kIo, "the system asks to try again"},
-    Entry{EBUSY, Code::kIo, "another process has it open and does not share it"},
+    Entry{EAGAIN, Code::kIo, "the system is busy; try again"},
+    Entry{EBUSY, Code::kIo, "another process has it open for itself"},
     Entry{EIO, Code::kIo, "the device reported an error"},
 #ifdef ESTALE
     Entry{ESTALE, Code::kIo, "the file server no longer knows this file"},
 #endif
     Entry{ETIMEDOUT, Code::kIo, "the file server did not answer"},
     Entry{ENOTCONN, Code::kIo, "the file server is not connected"},
-    Entry{EBADMSG, Code::kIo, "the file system found a wrong checksum"},
+    Entry{EBADMSG, Code::kIo, "the file system reported a checksum error"},
     Entry{ENOSPC, Code::kIo, "no space left on the device"},
 #ifdef EDQUOT
     Entry{EDQUOT, Code::kIo, "the disk quota is used up"},
@@ -91,7 +91,7 @@ Status file_error_at(const std::string& path, int64_t offset, int32_t number) {
 }
 
 Status not_a_file_error(const std::string& path, uint32_t mode) {
-  return error(Code::kNotAFile, path, ": is ", kind_text(mode), ", a file is needed");
+  return error(Code::kNotAFile, path, ": is ", kind_text(mode), ", expected a file");
 }
 
 }  // namespace dataline

@@ -71,7 +71,7 @@ Result<SharedDirectory> SharedDirectory::subdirectory(const std::string& name, W
   // O_NOFOLLOW with O_DIRECTORY: ENOTDIR, ELOOP on some systems.
   struct stat info;
   if (::fstatat(descriptor_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode))
-    return link_error(path_of(name), "a symbolic link, a directory is needed");
+    return link_error(path_of(name), "is a symbolic link, expected a directory");
   return file_error(path_of(name), errno);
 }
 
@@ -89,16 +89,17 @@ Result<std::optional<LockedFile>> SharedDirectory::open_file(const std::string& 
     if (!file && errno != EEXIST) break;
   }
   if (!file)
-    return errno == ELOOP ? link_error(path, "a symbolic link, a file is needed") : file_error(path, errno);
+    return errno == ELOOP ? link_error(path, "is a symbolic link, expected a file") : file_error(path, errno);
   struct stat info;
   if (::fstat(file.get(), &info) != 0) return file_error(path, errno);
   if (!S_ISREG(info.st_mode)) return not_a_file_error(path, static_cast<uint32_t>(info.st_mode));
-  if (info.st_nlink > 1) return link_error(path, "has another name elsewhere (a hard link)");
+  if (info.st_nlink > 1) return link_error(path, "has more than one hard link");
   const int operation =
       (kind == LockKind::kAlone ? LOCK_EX : LOCK_SH) | (when == WhenLocked::kGiveUp ? LOCK_NB : 0);
   if (retry_interrupted([&] { return ::flock(file.get(), operation); }) != 0) {
     if (errno == EWOULDBLOCK) return std::optional<LockedFile>();
-    if (has_no_locks(errno)) return error(Code::kUnsupported, path, ": its file system has no locks");
+    if (has_no_locks(errno))
+      return error(Code::kUnsupported, path, ": its file system does not support locks");
     return file_error(path, errno);
   }
   return std::optional(LockedFile(path, std::move(file)));

@@ -14,12 +14,12 @@ namespace {
 
 Status exists_error(const std::string& path) {
   return error(Code::kWrongState, path,
-               ": exists; what is there is never written over: remove it, or choose another name");
+               ": exists, and existing files are never overwritten: remove it, or choose another name");
 }
 
 Status not_ours_error(const std::string& partial) {
   return error(Code::kWrongState, partial,
-               ": is no directory, so no writer made it: move it away, or choose another name");
+               ": is not a directory, so no writer made it: move it away, or choose another name");
 }
 
 Status busy_error(const std::string& partial) {

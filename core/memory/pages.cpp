@@ -101,7 +101,7 @@ Status prefault(std::byte* data, int64_t bytes) {
   if (result == 0) return Status::ok();
   // Only these mean out of memory (madvise(2)); EINVAL is a kernel before 5.14, EPERM and ENOSYS a sandbox.
   if (errno == ENOMEM || errno == EFAULT || errno == EHWPOISON) {
-    return error(Code::kNoMemory, "prefault: the system gave fewer than ", bytes, " bytes")
+    return error(Code::kNoMemory, "prefault: the system provided fewer than ", bytes, " bytes")
         .with_os_error(errno);
   }
 #endif

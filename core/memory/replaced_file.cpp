@@ -28,8 +28,8 @@ Result<std::FILE*> open_replaced(const std::string& path, std::string_view head,
       read_at(file.get(), 0, std::ssize(found), reinterpret_cast<std::byte*>(found.data()));
   if (read.number != 0) return file_error(name, read.number);
   if (facts.bytes > 0 && (read.bytes != std::ssize(found) || found != head)) {
-    return error(Code::kWrongState, name, ": exists and holds other data than ", what,
-                 " writes; remove it, or choose another name");
+    return error(Code::kWrongState, name, ": exists, and is not a file that ", what,
+                 " writes: remove it, or choose another name");
   }
   if (retry_interrupted([&] { return ::ftruncate(file.get(), 0); }) != 0) return file_error(name, errno);
   std::FILE* const stream = ::fdopen(file.get(), "wb");

@@ -104,7 +104,7 @@ Status check_library_file(const std::string& name) {
   DL_ASSIGN_OR_RETURN(const int64_t end, end_by_headers(file, header, path));
   if (end <= facts.bytes) return Status::ok();
   return error(Code::kTruncated, path, ": has ", facts.bytes, " bytes, its ELF headers state ", end,
-               ": the library was cut; install it again");
+               ": the library is truncated; install it again");
 #else
   return Status::ok();
 #endif
@@ -121,7 +121,7 @@ Result<void*> symbol_of_library(const std::string& path, const char* symbol) {
   void* const address = ::dlsym(library, symbol);
   ::dlclose(library);
   if (address != nullptr) return address;
-  return error(Code::kUnsupported, path, ": exports no ", symbol, ": not a plug-in");
+  return error(Code::kUnsupported, path, ": does not export ", symbol, ": not a plug-in");
 }
 
 }  // namespace dataline

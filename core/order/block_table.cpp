@@ -10,7 +10,7 @@ namespace dataline {
 Result<BlockTable> BlockTable::create(std::span<const int64_t> ends, int64_t samples, HostMemory& memory) {
   if (ends.size() > std::numeric_limits<uint32_t>::max()) {
     return error(Code::kTooLarge, "option shuffle_block: expected at most 2^32 - 1 blocks, got ", ends.size(),
-                 "; raise it");
+                 "; raise shuffle_block");
   }
   int64_t last = 0;
   for (const int64_t end : ends) {

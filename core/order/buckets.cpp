@@ -21,7 +21,7 @@ class IndexTable {
     IndexTable table;
     table.wide_ = limit > int64_t{1} << 32;
     const std::optional<int64_t> bytes = checked_multiply(count, table.wide_ ? 8 : 4);
-    if (!bytes) return error(Code::kOverBudget, what, ": ", count, " do not fit any memory");
+    if (!bytes) return error(Code::kOverBudget, what, ": ", count, " entries do not fit in memory");
     DL_ASSIGN_OR_RETURN(table.block_, memory.allocate(*bytes, 64, MemoryKind::kTable, what));
     return table;
   }

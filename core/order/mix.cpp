@@ -83,8 +83,8 @@ Result<std::unique_ptr<const MixOrder>> MixOrder::create(const MixOrderSpec& spe
   const bool windows = spec.shuffle == Shuffle::kWindow;
   if (windows && spec.homogeneous) {
     return error(Code::kUnsupported,
-                 "option shuffle: window does not go with homogeneous=batch and repeats, whose steps jump "
-                 "about in their part; expected full or none, or a mix with weights");
+                 "option shuffle: window does not support a mix with repeats and homogeneous=batch; expected "
+                 "full or none, or a mix with weights");
   }
   if (windows) return repeated_windows(spec);
   return spec.homogeneous ? stepped_mix(spec) : repeated_mix(spec);

@@ -123,7 +123,7 @@ Result<std::vector<int64_t>> count_blocks(const MixPlaces& places, const std::ve
     end = blocks ? checked_add(*end, *blocks) : std::nullopt;
     if (!end || *end > kMostLineBlocks) {
       return error(Code::kTooLarge, "option shuffle_block: the repeats of a mix make an epoch of more than ",
-                   kMostLineBlocks, " blocks (part ", k, "); raise it");
+                   kMostLineBlocks, " blocks (part ", k, "); raise shuffle_block");
     }
     ends.push_back(*end);
   }

@@ -54,8 +54,8 @@ Result<MixWindows> MixWindows::create(const MixOrderSpec& spec, int64_t unit_slo
     const std::optional<int64_t> lines = checked_multiply(line_stride(part.blocks), part.most_passes);
     bytes = lines ? checked_add(*bytes, *lines) : std::nullopt;
     if (!bytes || *bytes > kMostTableBytes) {
-      return error(Code::kTooLarge, "option shuffle: with window an epoch of this mix goes through part ",
-                   part.part, " up to ", part.most_passes, " times, whose blocks do not fit any memory; ",
+      return error(Code::kTooLarge, "option shuffle: with window, an epoch of this mix reads part ",
+                   part.part, " up to ", part.most_passes, " times, and its blocks do not fit in memory; ",
                    "lower samples_per_epoch, or raise shuffle_block or shuffle_blocks");
     }
     windows.table_steps_ += part.blocks * part.most_passes;  // fewer than the bytes

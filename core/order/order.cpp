@@ -63,14 +63,15 @@ Status check_conflicts(const OrderSpec& spec) {
   const bool weighted = !spec.weights.empty();
   const bool shuffled = spec.shuffle != Shuffle::kNone;
   if (spec.sample_count < 0 || spec.sample_count > kFeistelMaxSamples) {
-    return error(Code::kOutOfRange, "an order of 0 to 2^62 samples expected, got ", spec.sample_count);
+    return error(Code::kOutOfRange, "expected an order of 0 to 2^62 samples, got ", spec.sample_count);
   }
   if (spec.has_indices && weighted)
-    return error(Code::kBadOption, "sample_indices and weights: give one of them");
+    return error(Code::kBadOption, "sample_indices and weights: expected one of the two, got both");
   if (spec.has_indices && shuffled) {
-    return error(Code::kBadOption, "sample_indices and shuffle: give one of them");
+    return error(Code::kBadOption, "sample_indices and shuffle: expected one of the two, got both");
   }
-  if (weighted && shuffled) return error(Code::kBadOption, "weights and shuffle: give one of them");
+  if (weighted && shuffled)
+    return error(Code::kBadOption, "weights and shuffle: expected one of the two, got both");
   if (!weighted && spec.samples_per_epoch != -1) {
     return error(Code::kBadOption, "samples_per_epoch=", spec.samples_per_epoch, " needs weights");
   }
@@ -108,14 +109,14 @@ Result<int64_t> count_positive(std::span<const double> weights) {
     if (can_be_drawn(weights[i])) ++positive;
   }
   if (positive == 0)
-    return error(Code::kOutOfRange, "weights: all ", weights.size(), " are 0, nothing can be drawn");
+    return error(Code::kOutOfRange, "weights: all ", weights.size(), " are 0, so nothing can be drawn");
   return positive;
 }
 
 OrderResult weighted(const OrderSpec& spec) {
   const int64_t count = static_cast<int64_t>(spec.weights.size());
   if (count != spec.sample_count) {
-    return error(Code::kBadOption, "weights: expected ", spec.sample_count, ", one a sample, got ", count);
+    return error(Code::kBadOption, "weights: expected ", spec.sample_count, ", one per sample, got ", count);
   }
   const int64_t draws = spec.samples_per_epoch == -1 ? spec.sample_count : spec.samples_per_epoch;
   if (draws < 1) return error(Code::kBadOption, "samples_per_epoch: expected at least 1, got ", draws);

@@ -72,7 +72,7 @@ Result<Compression> compression_of(const MappedFile& file) {
 bool is_compressed(Bytes first) { return is_gzip(first) || is_zstd(first); }
 
 std::string inflated_note(Bytes first, const MappedFile& file) {
-  return concat(is_zstd(first) ? frame_codec_name(FrameCodec::kZstd) : "gzip", ": inflated into ",
+  return concat(is_zstd(first) ? frame_codec_name(FrameCodec::kZstd) : "gzip", ": decompressed into ",
                 file.bytes(), " bytes of memory");
 }
 

@@ -59,7 +59,7 @@ Status check_layout(const MappedFile& file, const Schema& schema, const FlatLayo
             converted_bytes(column.conversion, column.stored_bytes) == schema.columns[c].row_bytes &&
             column.stored_bytes % conversion_element_bytes(column.conversion) == 0;
   }
-  if (!sound) return error(Code::kInternal, file.path(), ": schema and layout of the records do not fit");
+  if (!sound) return error(Code::kInternal, file.path(), ": schema and layout of the records do not match");
   if (layout.record_bytes > kMaxRecordBytes) {
     return error(Code::kTooLarge, file.path(), ": offset ", layout.data_offset, ": records of ",
                  layout.record_bytes, " bytes, at most ", kMaxRecordBytes);

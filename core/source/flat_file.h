@@ -24,10 +24,9 @@
 namespace dataline {
 
 // The key of formats whose header says how many records follow; whole_records() is what `cut` does.
-inline constexpr KeySpec kArrayEndKey{
-    "end", "required|cut", "required",
-    "whether a file must end where its header says; cut: the samples that are "
-    "there are read, and what follows the array is left out"};
+inline constexpr KeySpec kArrayEndKey{"end", "required|cut", "required",
+                                      "whether a file must end where its header states; cut: complete "
+                                      "samples are read, and bytes after the array are left out"};
 
 constexpr int64_t kScratchAlignment = 64;  // of what a run's scratch holds of a record
 

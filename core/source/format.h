@@ -99,7 +99,7 @@ inline constexpr KeySpec kLabelDtypeKey{"label_dtype", "i64|u8", "i64", "dtype o
 // The key that names the dims of the only field, or of `image`. open_source() applies it.
 inline constexpr KeySpec kAxesKey{
     "axes", "LETTERS", "",
-    "names of the dims of a sample, as in HWC, of the only field or of `image`; default: unknown"};
+    "names of the dims of a sample, as in HWC, for the only field or for `image`; default: unknown"};
 
 #define FORMAT(name) extern const Format k##name##Format;
 #include "core/source/formats.def"

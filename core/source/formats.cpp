@@ -50,8 +50,8 @@ Status refuse_unreadable(const FirstBytes& file) {
   if (what.starts_with("bytes ") || file.count == 0) return Status::ok();
   constexpr std::string_view kArchives[] = {".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst"};
   const bool archive = has_suffix(file.path, kArchives);
-  return error(Code::kUnsupported, file.path, ": offset 0: this is ", what, ", which is not read",
-               archive ? "; a compressed archive has no random access: unpack it first" : "");
+  return error(Code::kUnsupported, file.path, ": offset 0: this is ", what, ", which is not supported",
+               archive ? "; a compressed archive has no random access: decompress it first" : "");
 }
 
 Status not_recognized(const std::string& path, std::string_view what) {
@@ -184,7 +184,7 @@ Result<const Format*> detect_format(const std::string& path, const OpenContext& 
   }
   if (path.find('?') == std::string::npos) return directory.take_status();
   return error(directory.status().code(), directory.status().message(),
-               " (a path without a scheme takes no keys: write npy:... or another scheme before it)");
+               " (a path without a scheme does not accept keys: write npy:... or another scheme before it)");
 }
 
 }  // namespace dataline

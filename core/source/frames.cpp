@@ -28,17 +28,17 @@ bool is_skippable_frame(Bytes first) {
 
 #if defined(DATALINE_HAS_LIBLZ4) || defined(DATALINE_HAS_LIBZSTD)
 Status damaged(FrameCodec codec, const std::string& name, const char* reason) {
-  return error(Code::kCorrupt, name, ": its ", frame_codec_name(codec), " data are damaged or break off (",
+  return error(Code::kCorrupt, name, ": its ", frame_codec_name(codec), " data is damaged or truncated (",
                reason, ")");
 }
 
 Status inflates_to_more(const std::string& name, std::span<std::byte> out) {
-  return error(Code::kCorrupt, name, ": inflates to more than ", out.size(), " bytes");
+  return error(Code::kCorrupt, name, ": decompresses to more than ", out.size(), " bytes");
 }
 #endif
 
 Status inflates_to_less(const std::string& name, size_t bytes, std::span<std::byte> out) {
-  return error(Code::kCorrupt, name, ": inflates to ", bytes, " bytes, expected ", out.size());
+  return error(Code::kCorrupt, name, ": decompresses to ", bytes, " bytes, expected ", out.size());
 }
 
 #if !defined(DATALINE_HAS_LIBLZ4) || !defined(DATALINE_HAS_LIBZSTD)
@@ -60,7 +60,7 @@ Status inflate_lz4(Lz4Context& context, const std::string& name, Bytes compresse
   if (context == nullptr) {
     LZ4F_dctx* made = nullptr;
     if (LZ4F_isError(LZ4F_createDecompressionContext(&made, LZ4F_VERSION)) != 0)
-      return error(Code::kNoMemory, name, ": no memory to inflate it");
+      return error(Code::kNoMemory, name, ": no memory to decompress it");
     context.reset(made);
   }
   LZ4F_resetDecompressionContext(context.get());
@@ -97,7 +97,7 @@ using ZstdContext = std::unique_ptr<ZSTD_DCtx, FreeZstd>;
 Result<int64_t> inflate_frames(ZstdContext& context, const std::string& name, Bytes compressed,
                                std::span<std::byte> out) {
   if (context == nullptr) context.reset(ZSTD_createDCtx());
-  if (context == nullptr) return error(Code::kNoMemory, name, ": no memory to inflate it");
+  if (context == nullptr) return error(Code::kNoMemory, name, ": no memory to decompress it");
   const size_t written =
       ZSTD_decompressDCtx(context.get(), out.data(), out.size(), compressed.data(), compressed.size());
   if (ZSTD_isError(written) == 0) return static_cast<int64_t>(written);
@@ -123,7 +123,7 @@ class FrameWalk {
       } else if (magic == kZstdMagic) {
         DL_RETURN_IF_ERROR(frame());
       } else {
-        return error(Code::kCorrupt, path_, ": offset ", begin, ": expected a frame of Zstandard, got ",
+        return error(Code::kCorrupt, path_, ": offset ", begin, ": expected a Zstandard frame, got ",
                      bytes_.size() - begin, " other bytes");
       }
     }
@@ -146,7 +146,7 @@ class FrameWalk {
     return Status::ok();
   }
   Status cut() const {
-    return error(Code::kTruncated, path_, ": offset ", at_, ": its Zstandard data break off, after ",
+    return error(Code::kTruncated, path_, ": offset ", at_, ": its Zstandard data is truncated after ",
                  bytes_.size(), " bytes");
   }
 

@@ -46,7 +46,7 @@ struct Free {
 using Decompressor = std::unique_ptr<libdeflate_decompressor, Free>;
 
 Status no_memory(const std::string& path) {
-  return error(Code::kNoMemory, path, ": no memory to inflate it");
+  return error(Code::kNoMemory, path, ": no memory to decompress it");
 }
 
 Status wrong(Code code, const std::string& path, size_t offset, std::string_view what) {
@@ -77,16 +77,17 @@ Status diagnose(libdeflate_decompressor* decompressor, const std::string& path, 
   Bytes member = compressed.subspan(offset);
   bool deflate = member[2] == std::byte{8} && (member[3] & std::byte{0xe0}) == std::byte{0};
   if (!deflate)
-    return wrong(Code::kCorrupt, path, offset, "gzip member of an unknown method or with unknown flags");
+    return wrong(Code::kCorrupt, path, offset, "gzip member with an unknown method or unknown flags");
   std::optional<size_t> header = header_bytes(member);
-  if (!header) return wrong(Code::kTruncated, path, offset, "gzip header breaks off at the end of the file");
+  if (!header)
+    return wrong(Code::kTruncated, path, offset, "gzip header is truncated at the end of the file");
   Bytes data = member.subspan(*header);
   size_t used = 0, written = 0;
   libdeflate_result result = libdeflate_deflate_decompress_ex(decompressor, data.data(), data.size(),
                                                               out.data(), out.size(), &used, &written);
   size_t at = offset + *header;
   if (result != LIBDEFLATE_SUCCESS)
-    return wrong(Code::kCorrupt, path, at, "gzip data is damaged or breaks off");
+    return wrong(Code::kCorrupt, path, at, "gzip data is damaged or truncated");
   Bytes trailer = data.subspan(used);
   at += used;
   if (trailer.size() < kTrailerBytes) {
@@ -125,7 +126,8 @@ Status inflate_member(libdeflate_decompressor* decompressor, const std::string& 
     case LIBDEFLATE_SUCCESS:
       break;
     case LIBDEFLATE_INSUFFICIENT_SPACE:
-      return wrong(Code::kTooLarge, path, done.read, concat("inflates to more than ", out.size(), " bytes"));
+      return wrong(Code::kTooLarge, path, done.read,
+                   concat("decompresses to more than ", out.size(), " bytes"));
     default:
       return diagnose(decompressor, path, compressed, done.read, free);
   }
@@ -207,7 +209,7 @@ Result<std::string> inflate_start(const std::string& path, Bytes compressed) {
   }
   auto end = std::mismatch(filled[0].begin(), filled[0].end(), filled[1].begin()).first;
   if (end - filled[0].begin() < static_cast<ptrdiff_t>(kInflateStartBytes)) {
-    return error(Code::kInternal, path, ": this libdeflate does not show the start of inflated data");
+    return error(Code::kInternal, path, ": this libdeflate does not show the start of decompressed data");
   }
   return std::string(filled[0].begin(), end);
 }
@@ -223,7 +225,7 @@ Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std:
   DL_RETURN_IF_ERROR(std::move(status));
   if (done.written < out.size()) {
     return wrong(Code::kTruncated, path, done.read,
-                 concat("inflates to ", done.written, " bytes, expected ", out.size()));
+                 concat("decompresses to ", done.written, " bytes, expected ", out.size()));
   }
   return Status::ok();
 }
@@ -266,13 +268,13 @@ Status inflate_stream(const std::string& name, Bytes compressed, std::span<std::
   const libdeflate_result result = libdeflate_deflate_decompress_ex(
       decompressor.get(), compressed.data(), compressed.size(), out.data(), out.size(), &used, &written);
   if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
-    return error(Code::kCorrupt, name, ": inflates to more than ", out.size(), " bytes");
+    return error(Code::kCorrupt, name, ": decompresses to more than ", out.size(), " bytes");
   if (result != LIBDEFLATE_SUCCESS)
-    return error(Code::kCorrupt, name, ": its deflate data are damaged or break off");
+    return error(Code::kCorrupt, name, ": its deflate data is damaged or truncated");
   if (written != out.size())
-    return error(Code::kCorrupt, name, ": inflates to ", written, " bytes, expected ", out.size());
+    return error(Code::kCorrupt, name, ": decompresses to ", written, " bytes, expected ", out.size());
   if (used != compressed.size()) {
-    return error(Code::kCorrupt, name, ": its deflate data end after ", used, " bytes, expected ",
+    return error(Code::kCorrupt, name, ": its deflate data ends after ", used, " bytes, expected ",
                  compressed.size());
   }
   const uint32_t got = libdeflate_crc32(0, out.data(), out.size());

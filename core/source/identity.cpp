@@ -164,7 +164,7 @@ class Identities {
 
   Result<std::string> local() const {
     if (!builder_.unknown_.empty())
-      return error(Code::kUnsupported, builder_.unknown_, " cannot tell when its data changes");
+      return error(Code::kUnsupported, builder_.unknown_, ": changes of the data cannot be detected");
     std::string text = concat("structure: ", hex(structure()), "\n");
     Digest rest;
     int64_t number = 0;
@@ -237,7 +237,7 @@ class Identities {
     const FileFacts& facts = found.value();
     if (!tells(facts))
       return error(Code::kUnsupported, path,
-                   ": its storage states no fingerprint, so nobody can tell when the object changes");
+                   ": its storage reports no fingerprint, so changes of the object cannot be detected");
     return concat(message_text(files.name(i)), ", ", facts.bytes, " bytes, modified ",
                   seconds_text(facts.changed_ns), ", changed ", seconds_text(facts.status_ns), ", inode ",
                   facts.inode, ", path ", path_digest(canonical_or_given(path)));

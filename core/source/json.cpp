@@ -165,7 +165,7 @@ Status JsonReader::read_string_into(Out& out) {
     DL_RETURN_IF_ERROR(read_escape(character));
     append_utf8(character, out);
   }
-  return refuse("a string is opened and never closed");
+  return refuse("a string that is never closed");
 }
 
 Status JsonReader::read_string(std::string& out) {
@@ -201,7 +201,7 @@ Status JsonReader::read_number(std::string_view& out, bool& whole) {
   bool zero = next_is("0");
   size_t count = digits();
   if (count == 0) return expected("a digit");
-  if (zero && count > 1) return refuse("byte ", byte() - (at_ - begin), ": a number that begins with 0");
+  if (zero && count > 1) return refuse("byte ", byte() - (at_ - begin), ": a number that starts with 0");
   if (next_is(".")) {
     whole = false, ++at_;
     if (digits() == 0) return expected("a digit");

@@ -74,8 +74,8 @@ Result<SourceRef> with_null_masks(SourceRef source, const std::optional<NullFill
     const bool taken = std::any_of(fields.begin(), fields.end(),
                                    [&](const Field& other) { return other.name == mask.name; });
     if (taken) {
-      return error(Code::kUnsupported, source->info().uri, ": nulls=mask: a field is called '", mask.name,
-                   "' already; fields= can leave it out");
+      return error(Code::kUnsupported, source->info().uri, ": nulls=mask: a field is already called '",
+                   mask.name, "'; leave it out with fields=");
     }
     fields.push_back(std::move(mask));
   }

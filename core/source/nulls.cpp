@@ -54,7 +54,7 @@ Status check_fill(const NullFill& fill, const Field& field) {
   if (field.kind == FieldKind::kRagged || store_fill(fill, field.dtype, room)) return Status::ok();
   const std::string number = fill.whole ? std::to_string(*fill.whole) : std::to_string(fill.number);
   return uri_error(fill.column, "nulls: field '", field.name, "' is ", field_type_text(field),
-                   ", which cannot be ", number);
+                   ", which cannot hold ", number);
 }
 
 void write_fill(const NullFill& fill, const Field& field, std::byte* out) {

@@ -15,8 +15,8 @@ namespace dataline {
 
 inline constexpr KeySpec kNullsKey{
     "nulls", "error|fill(0)|mask", "error",
-    "what a value is that is missing or null: a bad sample; fill(V): the number V, or an empty row of a "
-    "ragged field; mask: 0, or an empty row, and a further field NAME/valid is false"};
+    "what a missing or null value becomes; error: a bad sample; fill(V): the number V, or an empty row of a "
+    "ragged field; mask: 0 or an empty row, with false in an extra field NAME/valid"};
 
 // nulls=fill(V), nulls=mask.
 struct NullFill {

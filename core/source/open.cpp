@@ -89,7 +89,7 @@ Status refuse_foreign(std::string_view text, int64_t column, const OpenContext& 
   if (scheme.size() < 2 || find_format(scheme, known) != nullptr) return Status::ok();
   if (storage_of(text, context.storages) != nullptr) return Status::ok();
   if (scheme == "file") {
-    return uri_error(column, "file:// is not read; a path stands for itself: SCHEME:", text.substr(7),
+    return uri_error(column, "file:// is not supported; write the path: SCHEME:", text.substr(7),
                      ", the schemes are ", scheme_list(known));
   }
   const auto tool =
@@ -183,8 +183,9 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
     return opened;
   }
   if (context.bad_files == BadFiles::kSkip && file_count > files.size())
-    return error(Code::kBadOption,
-                 "bad_files=skip: paths side by side have to have the same samples; skip files of one path");
+    return error(
+        Code::kBadOption,
+        "bad_files=skip: paths side by side must have the same samples; skip files of one path only");
   std::vector<Part> parts;
   for (size_t i = 0; i < files.size(); ++i) {
     DL_ASSIGN_OR_RETURN(SourceRef source, opening.open(files[i]));
@@ -237,10 +238,9 @@ Status check_keys(const Uri& uri, const Format& format) {
     expected += known.empty() ? " (it has no keys)" : ")";
     const bool packs = std::any_of(std::begin(kPackingKeys), std::end(kPackingKeys),
                                    [&](const KeySpec& spec) { return spec.name == key.key; });
-    return uri_error(
-        key.column, format.name, " has no key '", key.key, "'",
-        packs ? "; give it as an option, when the dataset is opened" : did_you_mean(key.key, known),
-        expected);
+    return uri_error(key.column, format.name, " has no key '", key.key, "'",
+                     packs ? "; set it as an option when you open the dataset" : did_you_mean(key.key, known),
+                     expected);
   }
   return Status::ok();
 }
@@ -255,7 +255,7 @@ Status apply_axes(const Uri& uri, Schema& schema) {
   if (key->value.empty())
     return uri_error(key->value_column, "axes=: expected one letter per dim, as in HWC");
   if (wanted == schema.fields.end()) {
-    return uri_error(key->column, "axes is for the only field or for 'image'; here are ",
+    return uri_error(key->column, "axes is for the only field or for 'image'; this dataset has ",
                      schema.fields.size(), " fields and no 'image'");
   }
   const std::string &axes = key->value, &path = uri.paths.front().path;
@@ -300,10 +300,9 @@ Result<SourceRef> open_counted(std::string_view text, const OpenContext& context
   Schema schema = source->schema();
   const UriKey* const axes = uri.find("axes");
   if (axes != nullptr && source->mix() != nullptr && source->mix()->grouped()) {
-    return uri_error(
-        axes->column,
-        "axes is not for a mix whose parts have transforms or shapes of their own; give it in the "
-        "URIs of the parts");
+    return uri_error(axes->column,
+                     "axes is not supported for a mix whose parts have their own transforms or shapes; set "
+                     "it in the URIs of the parts");
   }
   DL_RETURN_IF_ERROR(apply_axes(uri, schema));
   SourceInfo info{std::string(format->name), uri.text, std::move(opening_notes)};

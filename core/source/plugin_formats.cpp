@@ -38,7 +38,7 @@ const PluginFormat* plugin_format_of_file(std::string_view path, Bytes first) {
 std::string plugin_advice(const PluginFormat& format) {
   return concat(
       "the plug-in ", format.library,
-      " reads it, and is not loaded: --plugin of the shell, Extensions.load() or dl_extensions_load(); ",
+      " reads it, but is not loaded: use --plugin in the shell, Extensions.load() or dl_extensions_load(); ",
       format.build, " builds it (guide: ", format.guide, ")");
 }
 

@@ -60,7 +60,7 @@ Status check_sums(const std::string& path, const Manifest& manifest) {
   if (sums.samples == end.samples && sums.bytes == end.bytes && sums.shards == end.shards)
     return Status::ok();
   return error(Code::kCorrupt, path, ": its lines add up to ", sums.samples, " samples, ", sums.bytes,
-               " bytes and ", sums.shards, " shards, its last line states ", end.samples, ", ", end.bytes,
+               " bytes and ", sums.shards, " shards, but its last line states ", end.samples, ", ", end.bytes,
                " and ", end.shards);
 }
 
@@ -79,8 +79,7 @@ Status SetChecks::load(Set& set) const {
       set.there = false;
       return Status::ok();
     }
-    return error(Code::kNotFound, set.path,
-                 ": is a link that leads nowhere: the files beside it are not compared");
+    return error(Code::kNotFound, set.path, ": is a broken link: the files next to it are not compared");
   }
   if (file.value().bytes() > kMaxManifestBytes)
     return error(Code::kTooLarge, set.path, ": ", file.value().bytes(), " bytes, at most ",
@@ -90,20 +89,20 @@ Status SetChecks::load(Set& set) const {
   DL_ASSIGN_OR_RETURN(Manifest manifest, parse_manifest(set.path, text));
   if (manifest.head_end == 0) {
     return error(Code::kTruncated, set.path, ": has ", text.size(),
-                 " bytes and no whole first line: the files beside it are not compared");
+                 " bytes and no complete first line: the files next to it are not compared");
   }
   for (size_t s = 0; s < manifest.shards.size(); ++s) {
     const std::string& name = manifest.shards[s].name;
     const bool plain = !name.empty() && name[0] != '.' && name.find_first_of("/\\") == std::string::npos;
     if (plain && set.shards.emplace(name, s).second) continue;
     return error(Code::kCorrupt, set.path, ": line ", s + 2, ": the shard ", printable(name),
-                 plain ? " is listed twice" : " is no name of a file in this directory");
+                 plain ? " is listed twice" : " is not the name of a file in this directory");
   }
   const int64_t behind = manifest.bytes_behind;
   set.manifest = std::move(manifest);
   if (behind == 0) return Status::ok();
   return error(Code::kCorrupt, set.path, ": ", behind, " bytes from offset ",
-               static_cast<int64_t>(text.size()) - behind, " on follow its last line");
+               static_cast<int64_t>(text.size()) - behind, " follow its last line");
 }
 
 SetChecks::Set& SetChecks::set_of(const std::string& directory) {
@@ -143,7 +142,7 @@ FileCheck SetChecks::compare(const std::string& path, std::string_view format) {
   const auto at = set.shards.find(parts.name);
   if (at == set.shards.end()) {
     if (set.manifest->format == format)
-      findings_.push_back(error(Code::kCorrupt, path, ": ", kManifestName, " beside it does not list it"));
+      findings_.push_back(error(Code::kCorrupt, path, ": ", kManifestName, " next to it does not list it"));
     return out;
   }
   const ManifestShard& shard = set.manifest->shards[at->second];
@@ -159,7 +158,7 @@ Status SetChecks::check_bytes(const std::string& path, const ManifestShard& shar
   Result<MappedFile> opened = MappedFile::open_unloaded(path, context);
   if (!opened.is_ok()) {
     if (opened.status().code() != Code::kNotFound) return opened.take_status();
-    return error(Code::kNotFound, path, ": is missing, ", kManifestName, " lists it",
+    return error(Code::kNotFound, path, ": is missing, but ", kManifestName, " lists it",
                  samples_text(shard.samples));
   }
   const MappedFile& file = opened.value();
@@ -190,7 +189,7 @@ Status SetChecks::check_bytes(const std::string& path, const ManifestShard& shar
   if (file.bytes() == shard.bytes) return Status::ok();
   out.appended = true;
   return error(Code::kCorrupt, path, ": ", file.bytes() - shard.bytes, " bytes from offset ", shard.bytes,
-               " on follow the ", shard.bytes, " that ", kManifestName, " states");
+               " follow the ", shard.bytes, " that ", kManifestName, " states");
 }
 
 Status SetChecks::check_samples(const std::string& path, const FileCheck& check, int64_t samples) {

@@ -112,7 +112,7 @@ Result<std::vector<TextField>> declared_text_fields(const UriKey& key) {
     DL_ASSIGN_OR_RETURN(TextField field, declared_field(part, column));
     for (const TextField& other : fields) {
       if (other.field.name == field.field.name)
-        return uri_error(column, "field '", field.field.name, "' is given twice");
+        return uri_error(column, "field '", field.field.name, "' appears twice");
     }
     fields.push_back(std::move(field));
     column += static_cast<int64_t>(part.size()) + 1;

@@ -40,9 +40,8 @@ inline ValueCell cell_of(std::string_view text) {
 }
 
 inline constexpr KeySpec kTextEndKey{"end", "optional|cut", "optional",
-                                     "what the last record may be; cut: one without its line end, or with a "
-                                     "quote that is not closed, is left out, for it may be a "
-                                     "part of what was written"};
+                                     "whether the last record must be complete; cut: one without a line end, "
+                                     "or with an open quote, is left out, because it may be incomplete"};
 // end=cut: takes a last record without a line end away, and notes it: a part of a number or of a text may pass as one.
 Status drop_cut_record(const MappedFile& file, RecordEnds& records, SourceInfo& info);
 // "damaged: FILE: cut: 7 bytes from offset 12 on are left out", where that is the end of the file.

@@ -119,7 +119,7 @@ Status check_names_differ(const Uri& uri) {
   for (size_t i = 1; i < uri.paths.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (uri.paths[i].name != uri.paths[j].name) continue;
-      return uri_error(uri.paths[i].column, "name '", uri.paths[i].name, "' is given twice");
+      return uri_error(uri.paths[i].column, "name '", uri.paths[i].name, "' appears twice");
     }
   }
   return Status::ok();
@@ -132,7 +132,7 @@ Status parse_keys(Piece piece, Uri& uri) {
     if (name.empty()) return uri_error(part.column, "expected key=value");
     if (equals == std::string_view::npos)
       return uri_error(part.column, "key '", name, "' needs a value: ", name, "=...");
-    if (uri.find(name) != nullptr) return uri_error(part.column, "key '", name, "' is given twice");
+    if (uri.find(name) != nullptr) return uri_error(part.column, "key '", name, "' appears twice");
     Piece value = part.from(equals + 1);
     if (uri.keys.size() == kMaxKeys) return uri_error(part.column, "more than ", kMaxKeys, " keys");
     UriKey key{std::string(name), {}, part.column, value.column};

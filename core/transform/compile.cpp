@@ -57,8 +57,7 @@ Status add_calls(const ClauseSyntax& clause, const TransformSettings& settings, 
     DL_ASSIGN_OR_RETURN(const Operator* const found, find_operator(call, settings));
     if (plan.mix())
       return transform_error(call.column,
-                             "expected nothing after mixup or cutmix, which "
-                             "take finished batches, ",
+                             "expected nothing after mixup or cutmix, which work on finished batches, ",
                              "got ", quote(call.name), "; put it before");
     if (plan.pads_to_bucket())
       return transform_error(call.column, "expected nothing after pad_to(bucket), got ", quote(call.name),
@@ -76,8 +75,8 @@ Status want_labels(const MixRequest& request, const Field& labels) {
       labels.kind == FieldKind::kDense && dtype_is_float(labels.dtype) && labels.shape.size() == 1;
   if (soft) return Status::ok();
   return transform_error(request.labels_column, request.mix.kind == MixKind::kMixup ? "mixup" : "cutmix",
-                         ": labels: expected one float a class, got ", quote(labels.name), " of ",
-                         field_type_text(labels), "; one_hot(n) makes them: '", labels.name, ": one_hot(n)'");
+                         ": labels: expected one float per class, got ", quote(labels.name), " of ",
+                         field_type_text(labels), "; add one_hot(n): '", labels.name, ": one_hot(n)'");
 }
 
 // The plans' requests for finished batches.
@@ -89,7 +88,7 @@ Result<std::vector<BatchMix>> mixes_of(std::span<const Plan> plans, std::span<co
     const std::optional<size_t> labels = find_field(fields, request.labels);
     if (!labels) return no_such_field(request.labels_column, fields, request.labels);
     if (plans[*labels].mix())
-      return transform_error(request.labels_column, "expected labels in a field of their own, got ",
+      return transform_error(request.labels_column, "expected labels in a separate field, got ",
                              quote(request.labels), ", which is mixed as an image");
     DL_RETURN_IF_ERROR(want_labels(request, plans[*labels].field()));
     for (const BatchMix& other : mixes) {

@@ -71,7 +71,8 @@ Compressor::~Compressor() = default;
 
 Status Compressor::compress(Bytes bytes, std::vector<std::byte>& out) {
   if (bytes.size() > kMaxCompressed)
-    return error(Code::kTooLarge, bytes.size(), " bytes to compress at once, at most ", kMaxCompressed);
+    return error(Code::kTooLarge, bytes.size(), " bytes to compress in one call, expected at most ",
+                 kMaxCompressed);
 #ifdef DATALINE_HAS_LIBZSTD
   if (codec_ == WriteCodec::kZstd) {
     if (library_->zstd == nullptr) library_->zstd.reset(ZSTD_createCCtx());

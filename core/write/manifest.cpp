@@ -75,7 +75,7 @@ std::string line_difference(std::string_view found, std::string_view expected) {
     if (have == want) continue;
     const auto same = std::mismatch(have.begin(), have.end(), want.begin(), want.end()).first - have.begin();
     const auto from = static_cast<size_t>(same);
-    return concat("it was begun with ", shown(have, from), ", now it is ", shown(want, from));
+    return concat("it was started with ", shown(have, from), ", now it is ", shown(want, from));
   }
   return "its job differs";
 }

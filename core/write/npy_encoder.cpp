@@ -98,14 +98,13 @@ Status check_only_field(std::string_view format, const std::vector<Field>& field
   if (fields.size() == 1) return Status::ok();
   const bool windows = fields.size() == 2 && fields[0].name == "x" && fields[1].name == "y";
   if (windows && dtype_is_integer(fields[0].dtype) && fields[0].shape.size() == 1) {
-    return error(
-        Code::kUnsupported, "a set of ", format,
-        " holds one field, and windows of tokens are two, x and y, which repeat tokens: to write each token "
-        "once, read the file as documents (tokens:FILE?documents=eot:ID) or as single numbers "
-        "(raw:FILE?dtype=u16, npy:FILE)");
+    return error(Code::kUnsupported, "a set of ", format,
+                 " holds one field, and windows of tokens have two, x and y, with every token twice: to "
+                 "write each token once, read documents (tokens:FILE?documents=eot:ID) or single numbers "
+                 "(raw:FILE?dtype=u16, npy:FILE)");
   }
   return error(Code::kUnsupported, "field '", fields[1].name, "' is the second of ", fields.size(),
-               ": a set of ", format, " holds one; arrow holds them all");
+               ": a set of ", format, " holds one; write arrow, which holds all");
 }
 
 Result<std::unique_ptr<ShardEncoder>> make_npy(const std::vector<Field>& fields, WriteCodec) {
@@ -113,15 +112,15 @@ Result<std::unique_ptr<ShardEncoder>> make_npy(const std::vector<Field>& fields,
   const Field& field = fields[0];
   if (field.kind == FieldKind::kRagged) {
     return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
-                 "; rows of an array have one shape: arrow holds it, tokens one after another");
+                 "; rows of an array have one shape: write arrow, or tokens (rows joined into one stream)");
   }
   if (field.dtype == DType::kBf16) {
     return error(Code::kUnsupported, "field '", field.name,
-                 "' is bf16, which NumPy does not have: cast(f32) delivers numbers that it has");
+                 "' is bf16, which NumPy does not support: add the transform cast(f32)");
   }
   if (field.shape.size() >= static_cast<size_t>(kMaxRank))
     return error(Code::kUnsupported, "field '", field.name, "' has ", field.shape.size(),
-                 " dims: an array of its rows has one more, at most ", kMaxRank, " are read");
+                 " dims: an array of its rows has one more, and at most ", kMaxRank, " are read");
   return std::unique_ptr<ShardEncoder>(std::make_unique<NpyEncoder>(field, false));
 }
 
@@ -130,7 +129,7 @@ Result<std::unique_ptr<ShardEncoder>> make_tokens(const std::vector<Field>& fiel
   const Field& field = fields[0];
   if (!dtype_is_integer(field.dtype) || field.shape.size() > 1) {
     return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
-                 "; tokens are whole numbers, one after another: arrow or npy holds it");
+                 "; tokens are integers in one stream: write arrow or npy");
   }
   return std::unique_ptr<ShardEncoder>(std::make_unique<NpyEncoder>(field, true));
 }
@@ -138,10 +137,10 @@ Result<std::unique_ptr<ShardEncoder>> make_tokens(const std::vector<Field>& fiel
 }  // namespace
 
 constinit const WriteFormat kWriteNpy{
-    .name = "npy", .suffix = ".npy", .doc = "NumPy's arrays of one field", .make = make_npy};
+    .name = "npy", .suffix = ".npy", .doc = "NumPy arrays of one field", .make = make_npy};
 constinit const WriteFormat kWriteTokens{.name = "tokens",
                                          .suffix = ".npy",
-                                         .doc = "tokens of one field, one after another, as NumPy's arrays",
+                                         .doc = "the tokens of one field, joined, as NumPy arrays",
                                          .make = make_tokens};
 
 }  // namespace dataline

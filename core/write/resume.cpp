@@ -24,7 +24,7 @@ Result<std::string> read_manifest(const std::string& path) {
   DL_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(descriptor.get(), path));
   if (!facts.is_file) return not_a_file_error(path, facts.mode);
   if (facts.bytes > kMaxManifestBytes)
-    return error(Code::kTooLarge, path, ": ", facts.bytes, " bytes, at most ", kMaxManifestBytes);
+    return error(Code::kTooLarge, path, ": ", facts.bytes, " bytes, expected at most ", kMaxManifestBytes);
   out.resize(static_cast<size_t>(facts.bytes));
   const ReadResult read = read_at(descriptor.get(), 0, facts.bytes, reinterpret_cast<std::byte*>(out.data()));
   if (read.number != 0) return file_error_at(path, read.bytes, read.number);
@@ -90,10 +90,10 @@ Status check_kinds(const OutputDirectory& directory, const std::vector<std::stri
     if (name != kManifestName && !is_shard_file(name, suffix)) continue;
     DL_ASSIGN_OR_RETURN(const OutputDirectory::Kind kind, directory.kind_of(name));
     if (kind == OutputDirectory::Kind::kFile) continue;
-    return error(Code::kWrongState, directory.path_of(name),
-                 kind == OutputDirectory::Kind::kShared ? ": has other names too (hard links)"
-                                                        : ": is no regular file",
-                 ", so no writer made it: move it away, or choose another name");
+    return error(
+        Code::kWrongState, directory.path_of(name),
+        kind == OutputDirectory::Kind::kShared ? ": has more than one hard link" : ": is not a regular file",
+        ", so no writer made it: move it away, or choose another name");
   }
   return Status::ok();
 }
@@ -102,10 +102,8 @@ Status check_kinds(const OutputDirectory& directory, const std::vector<std::stri
 Status refuse_foreign(const OutputDirectory& directory, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (name == kManifestName) continue;
-    return error(
-        Code::kWrongState, directory.partial(), ": has files (", printable(name),
-        ") and no manifest that counts them, so no writer made it: move them away, or choose another "
-        "name");
+    return error(Code::kWrongState, directory.partial(), ": has files (", printable(name),
+                 ") that no manifest lists, so no writer made it: move them away, or choose another name");
   }
   return Status::ok();
 }
@@ -139,9 +137,9 @@ Status refuse_other_shards(const OutputDirectory& directory, const std::vector<s
     const bool counts = std::any_of(manifest.shards.begin(), right_end,
                                     [&](const ManifestShard& shard) { return shard.name == name; });
     if (counts || may_be_left(name, manifest, right, suffix)) continue;
-    return error(Code::kWrongState, directory.path_of(name), ": ", kManifestName, " beside it lists ",
+    return error(Code::kWrongState, directory.path_of(name), ": ", kManifestName, " lists ",
                  manifest.shards.size(), manifest.shards.size() == 1 ? " shard" : " shards",
-                 ", not this file, so no writer made it: move it away, or choose another name");
+                 ", but not this file, so no writer made it: move it away, or choose another name");
   }
   return Status::ok();
 }
@@ -171,7 +169,7 @@ Result<WrittenShards> find_written_shards(const OutputDirectory& directory, cons
   if (manifest.bytes_behind > 0) {
     return error(Code::kCorrupt, path, ": ", manifest.bytes_behind, " bytes from offset ",
                  static_cast<int64_t>(text.size()) - manifest.bytes_behind,
-                 " on follow its last line: remove them, or choose another name");
+                 " follow its last line: remove them, or choose another name");
   }
   if (manifest.head_end == 0) {
     DL_RETURN_IF_ERROR(refuse_foreign(directory, names));
@@ -181,13 +179,13 @@ Result<WrittenShards> find_written_shards(const OutputDirectory& directory, cons
   if (!same_job && !manifest.shards.empty()) {
     return error(Code::kStateRefused, directory.partial(), ": has ", manifest.shards.size(),
                  " finished shards of another job: ", head_difference(path, manifest.head, head),
-                 "; go on as before, or remove it");
+                 "; resume with the same job, or remove it");
   }
   if (!same_job) {  // and it finished none: what it left has the names of its own format
     const WriteFormat* const format = find_write_format(manifest.format);
     if (format == nullptr)
       return error(Code::kCorrupt, path, ": line 1: the format ", printable(manifest.format),
-                   " is not one that is written: ", write_format_names());
+                   " cannot be written, expected one of ", write_format_names());
     DL_RETURN_IF_ERROR(check_kinds(directory, names, format->suffix));
     if (format->suffix != suffix)
       DL_RETURN_IF_ERROR(refuse_other_shards(directory, names, manifest, 0, suffix));

@@ -136,7 +136,7 @@ class TarEncoder final : public ShardEncoder {
       const std::string_view key = text_of(rows.cell(static_cast<size_t>(key_), r));
       if (key == before) {
         return error(Code::kInvalidArgument, "row ", r, ": its key ", printable(key),
-                     " is also that of the row before: in a tar archive they would be one sample");
+                     " is the same as in the previous row: in a tar archive both rows would be one sample");
       }
       before = key;
     }
@@ -163,7 +163,7 @@ class TarEncoder final : public ShardEncoder {
     if (field.name == "image" && image_extension(rows.cell(f, r)).empty()) {
       return error(
           Code::kInvalidArgument, "row ", r,
-          ": its image is no JPEG, PNG or WebP by its first bytes: a tar archive tells images by them");
+          ": its image does not start as a JPEG, PNG or WebP, and a tar archive names images by format");
     }
     if (static_cast<int64_t>(f) != key_) return Status::ok();
     const std::string_view key = text_of(rows.cell(f, r));
@@ -177,8 +177,8 @@ class TarEncoder final : public ShardEncoder {
       return Status::ok();
     }
     return error(Code::kInvalidArgument, "row ", r, ": ", printable(key),
-                 " cannot be a key in a tar archive: its last component is text without a dot, and it begins "
-                 "with no slash");
+                 " cannot be a key in a tar archive: expected no slash at the start, and a last component "
+                 "without a dot");
   }
 
   std::string key_of(const HostRows& rows, int64_t r, int64_t number) const {
@@ -226,17 +226,17 @@ Result<std::unique_ptr<ShardEncoder>> make_tar(const std::vector<Field>& fields,
     const bool reserved = field.name == "cls" || field.name == "jpg" || field.name == "jpeg" ||
                           field.name == "png" || field.name == "webp";
     if (!named || reserved || (field.name == "label" && !is_label(field))) {
-      return error(Code::kUnsupported, "field '", field.name, "' (", field_type_text(field),
-                   ") cannot be an extension in a tar archive: lower-case letters, digits, '_', '-' and '.'; "
-                   "a label is a whole "
-                   "number; jpg, jpeg, png, webp and cls are image and label");
+      return error(
+          Code::kUnsupported, "field '", field.name, "' (", field_type_text(field),
+          ") cannot be an extension in a tar archive: expected lower-case letters, digits, '_', '-' and '.'; "
+          "a label is a whole number; jpg, jpeg, png and webp are named image, cls is named label");
     }
     if (!is_label(field) && !is_bytes(field)) {
       return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
-                   "; a tar archive holds bytes, texts and a label: arrow holds it");
+                   "; a tar archive holds bytes, text and a label: write arrow");
     }
   }
-  if (!content) return error(Code::kUnsupported, "a tar archive needs a field beside the key");
+  if (!content) return error(Code::kUnsupported, "a tar archive needs a field in addition to the key");
   return std::unique_ptr<ShardEncoder>(std::make_unique<TarEncoder>(fields));
 }
 
@@ -245,7 +245,7 @@ Result<std::unique_ptr<ShardEncoder>> make_tar(const std::vector<Field>& fields,
 constinit const WriteFormat kWriteTar{
     .name = "tar",
     .suffix = ".tar",
-    .doc = "tar archives by WebDataset's conventions: images and other bytes as stored, a label",
+    .doc = "tar archives in WebDataset's layout: images and other bytes as stored, and a label",
     .make = make_tar};
 
 }  // namespace dataline

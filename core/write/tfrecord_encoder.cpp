@@ -91,7 +91,8 @@ class TfRecordEncoder final : public ShardEncoder {
 
  private:
   static Status too_large(int64_t row) {
-    return error(Code::kTooLarge, "row ", row, ": an Example holds at most ", kMaxMessageBytes, " bytes");
+    return error(Code::kTooLarge, "row ", row, ": expected an Example of at most ", kMaxMessageBytes,
+                 " bytes");
   }
 
   static Status check_unsigned(const Field& field, Bytes cell, int64_t row) {
@@ -99,7 +100,7 @@ class TfRecordEncoder final : public ShardEncoder {
       const auto value = load_native<uint64_t>(cell.data() + at);
       if (value <= INT64_MAX) continue;
       return error(Code::kOutOfRange, "row ", row, ": field '", field.name, "' has ", value,
-                   ", an int64_list holds at most ", INT64_MAX);
+                   ", but an int64_list holds at most ", INT64_MAX);
     }
     return Status::ok();
   }
@@ -157,13 +158,13 @@ Result<std::unique_ptr<ShardEncoder>> make_tfrecord(const std::vector<Field>& fi
                              field.dtype == DType::kF64 || field.dtype == DType::kC64 ||
                              field.dtype == DType::kC128;
     if (other_float) {
-      return error(Code::kUnsupported, "field '", field.name, "' is ", dtype_name(field.dtype),
-                   "; a tf.train.Example has floats of 32 bits only: cast(f32) delivers them, arrow holds it "
-                   "as it is");
+      return error(
+          Code::kUnsupported, "field '", field.name, "' is ", dtype_name(field.dtype),
+          "; a tf.train.Example has only 32-bit floats: add the transform cast(f32), or write arrow");
     }
     if (field.kind == FieldKind::kRagged && field.shape.size() > 1) {
       return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
-                   "; a tf.train.Example has flat lists only: arrow holds it");
+                   "; a tf.train.Example has only flat lists: write arrow");
     }
     if (field.name.empty()) return error(Code::kUnsupported, "a feature needs a name");
   }

@@ -35,11 +35,11 @@ Status read_key(const UriKey& key, Target& out) {
       return Status::ok();
     }
     return uri_error(key.value_column, "shard_bytes: expected a size from 1 to ", kMaxShardBytes,
-                     ", as 256MiB, got '", key.value, "'");
+                     ", such as 256MiB, got '", key.value, "'");
   }
   if (key.key != "codec" || !out.format->takes_codec) {
-    return uri_error(key.column, "unknown key '", key.key, "', a set of ", out.format->name,
-                     " has: shard_bytes", out.format->takes_codec ? ", codec" : "");
+    return uri_error(key.column, "unknown key '", key.key, "'; a set of ", out.format->name,
+                     " accepts shard_bytes", out.format->takes_codec ? ", codec" : "");
   }
   const std::optional<WriteCodec> codec = find_write_codec(key.value);
   if (!codec) return uri_error(key.value_column, "codec: expected none, lz4 or zstd, got '", key.value, "'");
@@ -79,8 +79,8 @@ Result<Target> read_target(std::string_view text) {
   out.format = find_write_format(uri.scheme);
   if (out.format == nullptr) {
     const std::string named =
-        uri.scheme.empty() ? "a format is needed before the path" : "'" + uri.scheme + "' is not written";
-    return uri_error(1, named, ", formats are ", write_format_names(), target_to_write(uri));
+        uri.scheme.empty() ? "a format is needed before the path" : "'" + uri.scheme + "' cannot be written";
+    return uri_error(1, named, ", expected one of ", write_format_names(), target_to_write(uri));
   }
   if (uri.paths.size() != 1 || uri.named())
     return uri_error(uri.paths.back().column, "expected one path, of the directory to make");
@@ -97,7 +97,7 @@ Status check_names(const std::vector<Field>& fields) {
   for (const Field& field : fields) {
     if (!field.name.empty() && field.name.size() <= kMaxNameBytes && is_name_text(field.name)) continue;
     return error(Code::kInvalidArgument, "writer: field ", printable(field.name), ": its name has ",
-                 field.name.size(), " bytes: a name is 1 to ", kMaxNameBytes,
+                 field.name.size(), " bytes, expected 1 to ", kMaxNameBytes,
                  " bytes of UTF-8 without control characters");
   }
   return Status::ok();
@@ -121,9 +121,8 @@ Result<std::unique_ptr<Writer>> Writer::create(std::string_view uri, std::vector
   DL_ASSIGN_OR_RETURN(const Target target, read_target(uri));
   for (const Field& field : fields) {
     if (!field.varies()) continue;
-    return error(
-        Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
-        ": all rows of a dense field have one shape: resize them to one, or write the encoded bytes");
+    return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
+                 ": all rows of a dense field must have one shape: resize them, or write the encoded bytes");
   }
   DL_RETURN_IF_ERROR(check_names(fields));
   DL_RETURN_IF_ERROR(check_host_fields(fields, "writer"));
@@ -214,7 +213,7 @@ Status Writer::write_rows(const HostRows& rows, std::string_view position) {
 Status Writer::begin_shard() {
   if (counts_.shards == kMaxShards)
     return error(Code::kTooLarge, directory_.path(), ": more than ", kMaxShards,
-                 " shards: a larger shard_bytes makes fewer");
+                 " shards: raise shard_bytes");
   shard_ = {};
   shard_.name = shard_name(counts_.shards, format_.suffix);
   DL_ASSIGN_OR_RETURN(ShardFile file, ShardFile::create(directory_.path_of(shard_.name)));

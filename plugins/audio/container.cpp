@@ -22,7 +22,7 @@ std::string head_of(Bytes bytes) {
 // Bytes of ID3v2 tags at the front, or an error where one says more than there is.
 Failure skip_tags(Bytes& bytes) {
   while (says(bytes, 0, "ID3")) {
-    if (bytes.size() < 10) return failure(DL_ERR_TRUNCATED, "ID3 tag: 10 bytes expected, got ", bytes.size());
+    if (bytes.size() < 10) return failure(DL_ERR_TRUNCATED, "ID3 tag: expected 10 bytes, got ", bytes.size());
     size_t length = 0;
     for (size_t i = 6; i < 10; ++i) {
       if (bytes[i] > 127) return failure(DL_ERR_CORRUPT, "ID3 tag: its length has a byte of ", +bytes[i]);
@@ -113,7 +113,7 @@ Failure check_wav(Container& wav) {
 Failure check_flac(Container& flac) {
   const Bytes bytes = flac.bytes;
   if (bytes.size() < 42)
-    return failure(DL_ERR_TRUNCATED, "FLAC: 42 bytes of headers expected, got ", bytes.size());
+    return failure(DL_ERR_TRUNCATED, "FLAC: expected 42 bytes of headers, got ", bytes.size());
   if ((bytes[4] & 0x7F) != 0 || big(bytes, 5, 3) != 34)
     return failure(DL_ERR_CORRUPT, "FLAC: the first block is not STREAMINFO");
   if (Failure failed = check_rate("FLAC", big(bytes, 18, 3) >> 4)) return failed;
@@ -145,7 +145,7 @@ Failure check_container(Bytes file, Container* out) {
     return check_mp3(*out);
   }
   return failure(DL_ERR_UNSUPPORTED, "expected WAV, FLAC, Ogg (Opus, Vorbis) or MP3, got ", file.size(),
-                 " bytes that begin with ", head_of(bytes));
+                 " bytes that start with ", head_of(bytes));
 }
 
 }  // namespace dataline_audio

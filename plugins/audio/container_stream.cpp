@@ -138,7 +138,7 @@ Failure check_mp3(Container& mp3) {
   }
   // One more or less is between writers that count the first frame, and those that do not.
   if (expected > 0 && frames + 1 < expected)
-    return failure(DL_ERR_TRUNCATED, "MP3: ", frames, " frames, its header says ", expected);
+    return failure(DL_ERR_TRUNCATED, "MP3: ", frames, " frames, its header states ", expected);
   return {};
 }
 

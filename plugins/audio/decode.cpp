@@ -59,8 +59,8 @@ Failure open_file(const Container& container, Memory& memory, File& file, SF_INF
   if (Failure failed = check_channels(container.name, info.channels)) return failed;
   if (Failure failed = check_rate(container.name, info.samplerate)) return failed;
   if (container.frames >= 0 && info.frames != container.frames) {
-    return failure(DL_ERR_CORRUPT, container.name, ": its headers say ", container.frames,
-                   " frames, libsndfile finds ", info.frames);
+    return failure(DL_ERR_CORRUPT, container.name, ": its headers state ", container.frames,
+                   " frames, but libsndfile finds ", info.frames);
   }
   return {};
 }
@@ -129,9 +129,10 @@ class Decoding {
     const int64_t wanted = settings_.piece, needed = resampled(wanted, settings_.rate, rate_);
     if (settings_.is_random) {
       if (info_.frames == SF_COUNT_MAX)
-        return fail(DL_ERR_UNSUPPORTED, "its headers do not say its length; crop(random=true) does without");
+        return fail(DL_ERR_UNSUPPORTED, "its headers do not state its length; use crop(random=true)");
       const int64_t start = start_of(draw, info_.frames, needed);
-      if (!skip(start)) return fail(DL_ERR_CORRUPT, "frame ", start, " of ", info_.frames, " is not found");
+      if (!skip(start))
+        return fail(DL_ERR_CORRUPT, "frame ", start, " of ", info_.frames, " cannot be found");
     }
     bool fits = true;
     if (Failure failed = begin(out, wanted)) return failed;
@@ -158,7 +159,7 @@ class Decoding {
     if (settings_.max_seconds == 0) return {};
     const double seconds = static_cast<double>(frames) / static_cast<double>(rate_);
     if (seconds <= settings_.max_seconds) return {};
-    return fail(DL_ERR_TOO_LARGE, seconds, " s at least, max_seconds is ", settings_.max_seconds);
+    return fail(DL_ERR_TOO_LARGE, seconds, " s or more, max_seconds is ", settings_.max_seconds);
   }
 
   Failure begin(float* out, int64_t room) {
@@ -201,7 +202,7 @@ class Decoding {
     if (const int code = sf_error(file_.get()); code != SF_ERR_NO_ERROR)
       return fail(DL_ERR_CORRUPT, "after ", frames_, " frames: ", sf_error_number(code));
     if (frames_ < expected)
-      return fail(DL_ERR_TRUNCATED, frames_, " frames, its headers say ", container_.frames);
+      return fail(DL_ERR_TRUNCATED, frames_, " frames, its headers state ", container_.frames);
     if (frames_ == 0) return fail(DL_ERR_EMPTY, "no samples in it");
     return {};
   }

@@ -22,10 +22,10 @@ class DecodeAudio {
     if (Failure failed = arguments.integer(kRate, kMinRate, kMaxRate, &to.rate)) return failed;
     if (Failure failed = arguments.boolean(kMono, &to.mono)) return failed;
     if (arguments.has(kChannels)) {
-      if (to.mono) return arguments.wrong(kChannels, "mono=false where channels are kept");
+      if (to.mono) return arguments.wrong(kChannels, "mono=false with it");
       if (Failure failed = arguments.integer(kChannels, 1, kMaxChannels, &to.channels)) return failed;
     } else if (!to.mono) {
-      return arguments.wrong(kMono, "channels=N beside mono=false: how many the files have");
+      return arguments.wrong(kMono, "channels=N with mono=false: how many the files have");
     }
     if (arguments.has(kMaxSeconds)) {
       if (Failure failed = arguments.number(kMaxSeconds, 0.001, kMostSeconds, &to.max_seconds)) return failed;
@@ -60,8 +60,8 @@ class DecodeAudio {
   Failure read_piece(Arguments& arguments) {
     DecodeSettings& to = settings_;
     if (!arguments.has(kSeconds)) {
-      if (arguments.given(kRandom)) return arguments.wrong(kRandom, "seconds=S beside it");
-      if (arguments.given(kShort)) return arguments.wrong(kShort, "seconds=S beside it");
+      if (arguments.given(kRandom)) return arguments.wrong(kRandom, "seconds=S with it");
+      if (arguments.given(kShort)) return arguments.wrong(kShort, "seconds=S with it");
       return {};
     }
     if (Failure failed = read_seconds(arguments, kSeconds, to.rate, &to.piece)) return failed;
@@ -82,13 +82,12 @@ constexpr dl_argument_info kDecodeArguments[] = {
 }  // namespace
 
 dl_status add_decode_audio(dl_extensions* extensions, dl_error* error) {
-  return add_operator<DecodeAudio>(extensions, "decode_audio",
-                                   "WAV, FLAC, Ogg (Opus, Vorbis) and MP3 to f32 at one rate: the mean of "
-                                   "the channels, or with mono=false "
-                                   "all, whose number channels says, as time x channels. With seconds a "
-                                   "piece of each file, decoded alone. A "
-                                   "file longer than max_seconds is an error.",
-                                   "librosa.load", kDecodeArguments, error);
+  return add_operator<DecodeAudio>(
+      extensions, "decode_audio",
+      "Decodes WAV, FLAC, Ogg (Opus, Vorbis) and MP3 to f32 at one rate: the mean of the channels, or with "
+      "mono=false all of them (channels: how many), as time x channels. With seconds, decodes only a piece "
+      "of each file. A file longer than max_seconds is an error.",
+      "librosa.load", kDecodeArguments, error);
 }
 
 }  // namespace dataline_audio

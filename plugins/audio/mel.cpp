@@ -78,7 +78,7 @@ Failure Mel::prepare(Scratch& scratch) const {
   static_cast<void>(kiss_fftr_alloc(static_cast<int>(n_fft), 0, nullptr, &bytes));
   scratch.memory.resize(bytes / sizeof(std::max_align_t) + 1);
   scratch.fft = kiss_fftr_alloc(static_cast<int>(n_fft), 0, scratch.memory.data(), &bytes);
-  if (scratch.fft == nullptr) return failure(DL_ERR_UNSUPPORTED, "kissfft refuses n_fft=", n_fft);
+  if (scratch.fft == nullptr) return failure(DL_ERR_UNSUPPORTED, "kissfft rejects n_fft=", n_fft);
   return {};
 }
 

@@ -34,15 +34,14 @@ class MelOperator {
     int64_t channels = 0;
     if (Failure failed = want_samples(use, &channels)) return failed;
     if (channels > 0)
-      return failure(DL_ERR_BAD_TRANSFORM, "expected one channel, got ", type_text(use),
-                     "; mono=true mixes them");
+      return failure(DL_ERR_BAD_TRANSFORM, "expected one channel, got ", type_text(use), "; add mono=true");
     Arguments arguments(use);
     MelSettings to;
     if (Failure failed = read_sizes(arguments, to)) return failed;
     if (Failure failed = read_words(arguments, to)) return failed;
     const bool varies = use.kind == DL_KIND_RAGGED;
     if (to.bands_first && varies)
-      return arguments.wrong(kAxes, "TF, for the samples vary in length (crop or pad_to make them equal)");
+      return arguments.wrong(kAxes, "TF, because the samples vary in length (add crop or pad_to)");
     mel_ = std::make_unique<Mel>(to);
     bands_ = to.n_mels;
     int64_t frames = -1;

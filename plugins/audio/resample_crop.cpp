@@ -99,15 +99,15 @@ constexpr dl_argument_info kCropArguments[] = {
 
 dl_status add_resample(dl_extensions* extensions, dl_error* error) {
   return add_operator<Resample>(extensions, "resample",
-                                "Samples at the rate `from` to samples at `rate`, by libsoxr.",
-                                "librosa.resample", kResampleArguments, error);
+                                "Resamples from the rate `from` to `rate`, with libsoxr.", "librosa.resample",
+                                kResampleArguments, error);
 }
 
 dl_status add_crop(dl_extensions* extensions, dl_error* error) {
   return add_operator<Crop>(
       extensions, "crop",
-      "So many seconds of samples at `rate`: the first, or with random=true from anywhere. Shorter ones "
-      "are filled up with silence, or repeated, or an error.",
+      "Crops samples at `rate` to a number of seconds: the first ones, or with random=true at a random "
+      "position. Shorter samples are padded with silence, repeated, or an error.",
       nullptr, kCropArguments, error);
 }
 

@@ -23,10 +23,10 @@ Failure want_samples(const dl_operator_use& use, int64_t* channels) {
   const std::string_view axes(use.axes, strnlen(use.axes, sizeof use.axes));
   if (use.dtype == DL_DTYPE_U8 && use.kind == DL_KIND_RAGGED)
     return failure(DL_ERR_BAD_TRANSFORM, "expected samples of f32, got ", type_text(use),
-                   "; decode_audio makes samples of encoded files");
+                   "; put decode_audio before");
   if (use.dtype != DL_DTYPE_F32)
     return failure(DL_ERR_BAD_TRANSFORM, "expected samples of f32, got ", type_text(use),
-                   "; cast(f32) and scale make f32 of integers");
+                   "; cast(f32) and scale convert integers");
   const bool has_time_first =
       use.rank == 1 || (use.rank == 2 && (use.kind == DL_KIND_RAGGED || axes == "TC"));
   if (!has_time_first)

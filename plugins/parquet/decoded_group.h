@@ -26,7 +26,7 @@ class DecodedGroup final : public Group {
       int64_t row = rows[i];
       auto chunk = chunks.begin();
       while (chunk != chunks.end() && row >= chunk->rows()) row -= chunk++->rows();
-      *failed = chunk == chunks.end() ? failure(DL_ERR_CORRUPT, "the row is not there")
+      *failed = chunk == chunks.end() ? failure(DL_ERR_CORRUPT, "the row is missing")
                                       : chunk->find(column, row, &out[i].data, &out[i].bytes);
       if (*failed) return i;
     }
@@ -37,14 +37,14 @@ class DecodedGroup final : public Group {
   Failure take(size_t field, const std::shared_ptr<arrow::Table>& table, int64_t rows) {
     const PlannedColumn& column = plan_.columns[field];
     if (table->num_columns() != 1)
-      return failure(DL_ERR_CORRUPT, "decoding gave ", table->num_columns(), " columns, expected 1");
+      return failure(DL_ERR_CORRUPT, "decoding returned ", table->num_columns(), " columns, expected 1");
     int64_t got = 0;
     for (const std::shared_ptr<arrow::Array>& chunk : table->column(0)->chunks()) {
       if (Failure failed = take_chunk(column, chunk, values_[field])) return failed;
       got += chunk->length();
     }
     if (got == rows) return {};
-    return failure(DL_ERR_CORRUPT, "its pages hold ", got, " rows, the row group says ", rows);
+    return failure(DL_ERR_CORRUPT, "its pages hold ", got, " rows, the row group states ", rows);
   }
 
   LimitedPool& pool() { return pool_; }
@@ -56,7 +56,8 @@ class DecodedGroup final : public Group {
     std::vector<uint8_t> valid;  // by row: all structs around it are there
     for (size_t depth = 1; depth < column.below.size(); ++depth) {
       if (array->type_id() != arrow::Type::STRUCT)
-        return failure(DL_ERR_CORRUPT, "decoding gave ", array->type()->ToString(), ", expected a struct");
+        return failure(DL_ERR_CORRUPT, "decoding returned ", array->type()->ToString(),
+                       ", expected a struct");
       const auto& around = static_cast<const arrow::StructArray&>(*array);
       if (around.null_count() > 0) {
         valid.resize(static_cast<size_t>(around.length()), 1);

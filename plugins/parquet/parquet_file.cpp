@@ -182,16 +182,17 @@ class OpenedFile final : public ParquetFile {
     if (pool.refused() != 0) return over_budget(place, pool);
     if (status.message().rfind("Expected all lists to be of size", 0) == 0) {
       return failure(DL_ERR_UNSUPPORTED, place, ": a null among fixed-size lists, which Arrow ",
-                     ARROW_VERSION_STRING, " cannot read: the plug-in has to be built with a later one (",
+                     ARROW_VERSION_STRING, " cannot read: build the plug-in with a later release of Arrow (",
                      status.message(), ")");
     }
     return failure(code_of(status), place, ": ", status.message());
   }
 
   Failure over_budget(const std::string& place, const LimitedPool& pool) const {
-    return failure(DL_ERR_TOO_LARGE, place, ": decoding takes more than cache_bytes=", options_.cache_bytes,
-                   " (", pool.refused(), " bytes more were wanted beside ", pool.refused_beside(),
-                   "); a larger cache_bytes=, fewer columns by fields=, or smaller row groups help");
+    return failure(
+        DL_ERR_TOO_LARGE, place, ": decoding needs more than cache_bytes=", options_.cache_bytes, " (",
+        pool.refused(), " bytes more than the ", pool.refused_beside(),
+        " in use); raise cache_bytes=, choose fewer columns with fields=, or write smaller row groups");
   }
 
   static Failure read(const dl_file& file, int64_t offset, int64_t count, void* out) {
@@ -213,13 +214,13 @@ class OpenedFile final : public ParquetFile {
     if (Failure failed = read(*kept_.file, bytes_ - kTailBytes, kTailBytes, tail)) return failed;
     if (std::memcmp(head, "PARE", 4) == 0 || std::memcmp(tail + 4, "PARE", 4) == 0)
       return failure(DL_ERR_UNSUPPORTED, path_,
-                     ": an encrypted Parquet file (magic PARE), which is not read");
+                     ": an encrypted Parquet file (magic PARE), which is not supported");
     if (std::memcmp(head, "PAR1", 4) != 0)
-      return failure(DL_ERR_CORRUPT, path_, ": offset 0: no Parquet file: expected PAR1, got ",
+      return failure(DL_ERR_CORRUPT, path_, ": offset 0: not a Parquet file: expected PAR1, got ",
                      magic_text(head));
     if (std::memcmp(tail + 4, "PAR1", 4) != 0) {
       return failure(DL_ERR_TRUNCATED, path_, ": offset ", bytes_ - 4, ": expected the closing PAR1, got ",
-                     magic_text(tail + 4), " (the file was cut, or is still being written)");
+                     magic_text(tail + 4), " (the file is truncated, or is still being written)");
     }
     uint32_t length = 0;
     for (int i = 3; i >= 0; --i) length = length << 8 | static_cast<uint8_t>(tail[i]);
@@ -250,7 +251,7 @@ class OpenedFile final : public ParquetFile {
     const parquet::FileMetaData& metadata = *kept_.metadata;
     if (metadata.is_encryption_algorithm_set())
       return failure(DL_ERR_UNSUPPORTED, path_,
-                     ": an encrypted Parquet file with a plain footer, which is not read");
+                     ": an encrypted Parquet file with a plain footer, which is not supported");
     parquet::arrow::SchemaManifest manifest;
     const arrow::Status status = parquet::arrow::SchemaManifest::Make(
         metadata.schema(), metadata.key_value_metadata(), arrow_properties(), &manifest);
@@ -290,12 +291,11 @@ class OpenedFile final : public ParquetFile {
                       const Plan::Top& top, int leaf) const {
     const std::string place = concat(footer, ": row group ", group, ": column ", printable(top.name));
     if (leaf >= made.num_columns())
-      return failure(DL_ERR_CORRUPT, place, ": not there, the row group has ", made.num_columns(),
-                     " columns");
+      return failure(DL_ERR_CORRUPT, place, ": missing, the row group has ", made.num_columns(), " columns");
     const auto chunk = made.ColumnChunk(leaf);
     if (!chunk->file_path().empty())
       return failure(DL_ERR_UNSUPPORTED, place, ": its pages are in a file of another name, ",
-                     printable(chunk->file_path()), ", which is not read");
+                     printable(chunk->file_path()), ", which is not supported");
     // It may have no data page: Arrow C++ writes 0 as its offset.
     if (made.num_rows() == 0 && chunk->num_values() == 0) return {};
     int64_t start = chunk->data_page_offset();
@@ -303,7 +303,7 @@ class OpenedFile final : public ParquetFile {
       start = std::min(start, chunk->dictionary_page_offset());
     const int64_t size = chunk->total_compressed_size();
     if (start < 4 || size < 0 || start > footer_ || size > footer_ - start) {
-      return failure(DL_ERR_CORRUPT, place, ": its pages lie at ", start, ", ", size,
+      return failure(DL_ERR_CORRUPT, place, ": its pages are at ", start, ", ", size,
                      " bytes, expected within 4 to ", footer_);
     }
     if (chunk->num_values() < 0)
@@ -350,8 +350,8 @@ class OpenedFile final : public ParquetFile {
     }
     if (least > options_.cache_bytes) {
       return failure(DL_ERR_TOO_LARGE, footer, ": row group ", group, " of ", made.num_rows(), " rows takes ",
-                     least, " bytes when it is decoded, more than cache_bytes=", options_.cache_bytes,
-                     "; a larger cache_bytes=, fewer columns by fields=, or smaller row groups help");
+                     least, " bytes when decoded, more than cache_bytes=", options_.cache_bytes,
+                     "; raise cache_bytes=, choose fewer columns with fields=, or write smaller row groups");
     }
     for (int64_t i = 0; i < texts; ++i) add(made.num_rows(), kTextBytes);
     group_bytes_.push_back(least);

@@ -54,7 +54,7 @@ struct PqField {
 
 // What is wrong with a row that is null, where nulls are errors.
 inline constexpr char kNullRow[] =
-    "a null (nulls=fill(0) delivers 0, or an empty row of a ragged field, in its place)";
+    "a null (nulls=fill(0) delivers 0, or an empty row of a ragged field, instead)";
 
 // Where a value lies, in memory of its group.
 struct Found {

@@ -112,7 +112,7 @@ Failure Partitions::make(const std::vector<FoundFile>& files, const FileOptions&
     const bool has_null = !std::all_of(texts[k].begin(), texts[k].end(), filled);
     if (numbers && options.fill && has_null && !store_fill(*options.fill, key.field.dtype, fill)) {
       return failure(DL_ERR_BAD_URI, "nulls: field '", key.field.name, "', a key of the directories, is ",
-                     key.field.type_text(), ", which cannot be that number");
+                     key.field.type_text(), ", which cannot hold that number");
     }
     for (const std::optional<std::string>& text : texts[k]) {
       Value value;

@@ -65,7 +65,7 @@ Failure walk(const std::string& root, const std::string& folders, int depth, siz
   const fs::path path = folders.empty() ? fs::path(root) : fs::path(root) / folders;
   if (depth > kMaxDepth)
     return failure(DL_ERR_TOO_LARGE, path.string(), ": more than ", kMaxDepth,
-                   " directories below each other; does a link lead back?");
+                   " nested directories; does a link lead back?");
   std::error_code fault;
   std::vector<Entry> entries;
   for (fs::directory_iterator at(path, fault), end; !fault && at != end; at.increment(fault), ++seen) {
@@ -102,7 +102,7 @@ Failure files_of(const std::string& path, std::vector<FoundFile>& out) {
   if (!out.empty()) return {};
   return failure(
       DL_ERR_EMPTY, path, ": no parquet files (*.parquet, *.parq, *.pq) among the ", seen,
-      " entries of this directory and its subdirectories (names that begin with '.' or '_' are left out)");
+      " entries of this directory and its subdirectories (names that start with '.' or '_' are left out)");
 }
 
 }  // namespace dataline_parquet

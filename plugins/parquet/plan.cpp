@@ -101,7 +101,7 @@ class Planner {
       for (const Leaf& other : leaves_)
         if (is_read(other.type)) others.push_back(other.name);
       return failure(DL_ERR_UNSUPPORTED, path_, ": column ", printable(leaf->name), " is ",
-                     leaf->type->ToString(), ", which is not read",
+                     leaf->type->ToString(), ", which is not supported",
                      others.empty() ? "" : "; fields=" + some_names(others, ",") + " leaves it out");
     }
     return {};
@@ -124,7 +124,7 @@ class Planner {
                                       [&](const Leaf& other) { return other.name == name; });
       if (same == 1) return failure(DL_ERR_BAD_URI, path_, ": fields=: ", printable(name), " is named twice");
       return failure(DL_ERR_UNSUPPORTED, path_, ": ", same, " columns are called ", printable(name),
-                     "; fields= can leave them out, Arrow's rename_columns() tells them apart");
+                     "; leave them out with fields=, or rename them with Arrow's rename_columns()");
     }
     return {};
   }
@@ -148,7 +148,7 @@ class Planner {
     if (options_.fill && !column.field.ragged &&
         !store_fill(*options_.fill, column.field.dtype, column.fill)) {
       return failure(DL_ERR_BAD_URI, "nulls: field '", column.field.name, "' is ", column.field.type_text(),
-                     ", which cannot be ", number_text());
+                     ", which cannot hold ", number_text());
     }
     column.fills = options_.fill.has_value();
     // Where the items of a ragged field cannot be V, a null among them stays an error.
@@ -183,7 +183,7 @@ class Planner {
     }
     if (count == 0) {
       return failure(DL_ERR_UNSUPPORTED, path_, ": column ", printable(field.name), " is ", given->ToString(),
-                     ": its values hold no bytes; fields= can leave it out");
+                     ": its values hold no bytes; leave it out with fields=");
     }
     field.dtype = element.dtype;
     field.element_bytes = element.bytes;
@@ -205,7 +205,7 @@ class Planner {
     for (const int64_t dim : shape) count = dim > 0 && count <= kMaxRecordBytes / dim ? count * dim : 0;
     if (count != field.unit_bytes) {
       return failure(DL_ERR_CORRUPT, path_, ": column ", printable(field.name),
-                     ": the tensor's shape has another number of values than ", type->ToString());
+                     ": the tensor's shape has a different number of values than ", type->ToString());
     }
     field.shape = shape;
     for (const std::string& name : tensor->dim_names())
@@ -242,8 +242,8 @@ class Planner {
       mask.is_mask = true;
       for (size_t other = 0; other < count; ++other) {
         if (plan_.columns[other].field.name != mask.field.name) continue;
-        return failure(DL_ERR_UNSUPPORTED, path_, ": nulls=mask: a field is called '", mask.field.name,
-                       "' already; fields= can leave it out");
+        return failure(DL_ERR_UNSUPPORTED, path_, ": nulls=mask: a field is already called '",
+                       mask.field.name, "'; leave it out with fields=");
       }
       for (Plan::Top& top : plan_.tops)
         if (std::find(top.columns.begin(), top.columns.end(), i) != top.columns.end())

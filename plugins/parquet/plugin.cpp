@@ -242,19 +242,18 @@ int32_t sniff_parquet(void*, const char*, const void* bytes, int64_t count, int6
 dl_status add_format(dl_extensions* extensions, dl_error* error) {
   static const dl_format_key kTable[kKeys] = {
       {sizeof(dl_format_key), 0, "fields", "NAMES", nullptr,
-       "the columns to read, in this order, as in image/bytes,label; a struct stands for its leaves; "
+       "the columns to read, in this order, as in image/bytes,label; a struct means all its leaves; "
        "default: all"},
       {sizeof(dl_format_key), 0, "nulls", "RULE", "error",
-       "what a value is that is null: error, a bad sample; fill(V), the number V, or an empty row of a "
-       "ragged field; mask: 0, or an empty row, and a further field NAME/valid is false"},
+       "what a null becomes; error: a bad sample; fill(V): the number V, or an empty row of a ragged field; "
+       "mask: 0 or an empty row, with false in an extra field NAME/valid"},
       {sizeof(dl_format_key), 0, "cache_bytes", "SIZE", "256MiB",
-       "memory for decoded row groups, of all files of a path together; one row group must fit"}};
+       "memory for decoded row groups, for all files of a path together; one row group must fit"}};
   dl_format format = {};
   format.struct_size = sizeof format;
   format.name = "parquet";
   format.doc =
-      "rows of Parquet files, or of a directory of them and its subdirectories, by Apache Arrow. Fields: "
-      "their "
+      "rows of Parquet files, or of a directory of them and its subdirectories, by Apache Arrow. Fields: the "
       "columns, leaves of structs as struct/leaf, and the keys of directories KEY=VALUE";
   format.keys = kTable;
   format.key_count = kKeys;

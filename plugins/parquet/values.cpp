@@ -121,7 +121,7 @@ Failure Values::make_dense(const PlannedColumn& column, const ArrayRef& given, i
     const auto& list = static_cast<const arrow::FixedSizeListArray&>(*level);
     const int64_t size = list.list_type()->list_size();
     if (list.value_offset(0) + list.length() * size > list.values()->length())
-      return failure(DL_ERR_CORRUPT, "a fixed-size list has fewer items than it says");
+      return failure(DL_ERR_CORRUPT, "a fixed-size list has fewer items than it states");
     level = stored(list.values()->Slice(list.value_offset(0), list.length() * size));
     per_unit *= size;
     inner.emplace_back(level, per_unit);
@@ -140,7 +140,7 @@ Failure Values::make_dense(const PlannedColumn& column, const ArrayRef& given, i
     const int64_t width = per_unit == 0 ? 0 : level_bytes / per_unit;
     data_ = data.buffers[1]->data() + data.offset * width;
     if (data.buffers[1]->size() < (data.offset + level->length()) * width)
-      return failure(DL_ERR_CORRUPT, "the column has fewer values than it says");
+      return failure(DL_ERR_CORRUPT, "the column has fewer values than it states");
   }
   for (const auto& [items, count] : inner) {
     if (Failure failed = mark_items(column, *items, count, level_bytes / count, pool)) return failed;
@@ -209,7 +209,7 @@ Failure Values::find(const PlannedColumn& column, int64_t row, const uint8_t** d
     if (null != nullptr) {
       const auto item = static_cast<const uint8_t*>(null) - null_items_ - first;
       return failure(DL_ERR_CORRUPT, column.field.ragged ? concat("its value ", item) : "one of its values",
-                     " is null (nulls=fill(0) delivers 0 in its place)");
+                     " is null (nulls=fill(0) delivers 0 instead)");
     }
   }
   *data = data_ == nullptr ? nullptr : data_ + first * column.field.unit_bytes;

@@ -90,7 +90,7 @@ TEST(Layout, ASlotBeyondAnyMemoryIsOverBudgetNamingTheOptions) {
       EXPECT_EQ(layout.status().code(), Code::kOverBudget);
       EXPECT_EQ(layout.status().message(),
                 concat("a batch of ", rows,
-                       " samples is larger than any memory; lower batch_size or max_bytes_per_sample"));
+                       " samples does not fit in memory; lower batch_size or max_bytes_per_sample"));
     }
   }
   std::vector<Storage> many(8, storage_of(FieldKind::kDense, int64_t{1} << 44));

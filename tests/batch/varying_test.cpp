@@ -161,9 +161,9 @@ TEST_F(Varying, AnotherSizeIsABadSampleThatNamesBoth) {
   EXPECT_EQ(bad.replacement, -1);
   EXPECT_EQ(bad.cause.code(), Code::kMismatch);
   EXPECT_EQ(bad.cause.message(),
-            "field 'image': sample 9 is 1 wide, 5 high, sample 3 of the same batch is 4 wide, 2 high: one "
-            "batch needs one size; add "
-            "resize([h, w]) or random_resized_crop(size), or resize(bucket) with bucket_by=aspect");
+            "field 'image': sample 9 is 1 wide, 5 high, sample 3 of the same batch is 4 wide, 2 high: all "
+            "images of a batch must have one size; add resize([h, w]) or random_resized_crop(size), or "
+            "resize(bucket) with bucket_by=aspect");
   EXPECT_EQ(slot_->bad_rows()[1].record, 7);
 }
 
@@ -186,8 +186,7 @@ TEST_F(Varying, AStandInOfAnotherSizeIsTakenOutAndTheSampleItStoodForIsNamed) {
   EXPECT_EQ(bad.record, 6);
   EXPECT_EQ(bad.replacement, -1);
   EXPECT_EQ(bad.cause.code(), Code::kCorrupt);
-  EXPECT_TRUE(
-      bad.cause.message().starts_with("broken; and what would stand in for it: field 'image': sample 8"))
+  EXPECT_TRUE(bad.cause.message().starts_with("broken; its replacement failed too: field 'image': sample 8"))
       << bad.cause.message();
   EXPECT_EQ(slot_->skipped, 1);
 }

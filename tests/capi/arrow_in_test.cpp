@@ -89,7 +89,7 @@ TEST(ArrowIn, WhatFailsIsReleasedAsWell) {
   ArrowArrayStream stream = table.stream(1);
   EXPECT_EQ(dl_dataset_from_arrow(&stream, nullptr, nullptr, nullptr, nullptr), DL_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(stream.release, nullptr) << "also where there is no room for the result";
-  EXPECT_EQ(from_stream(stream).status, DL_ERR_INVALID_ARGUMENT) << "released already";
+  EXPECT_EQ(from_stream(stream).status, DL_ERR_INVALID_ARGUMENT) << "already released";
 }
 
 TEST(ArrowIn, SlicesOfTablesAndOfColumnsAreCounted) {
@@ -210,7 +210,7 @@ std::vector<BadTable> arrays() {
       {"fewer children than columns",
        with(c_table(8, {c_numbers("x", kNumbers)}), [](CColumn& c) { c.said_children = 0; }),
        DL_ERR_CORRUPT,
-       {"0 children, its schema has more"}},
+       {"0 children, but its schema has more"}},
       {"no buffers", numbers([](CColumn& c) { c.buffers = {}; }), DL_ERR_CORRUPT, {"'x'", "0 buffers"}},
       {"no buffer for values",
        numbers([](CColumn& c) {
@@ -233,7 +233,7 @@ std::vector<BadTable> arrays() {
       {"texts without bytes",
        c_table(4, {text({nullptr, kOffsets.data(), nullptr})}),
        DL_ERR_CORRUPT,
-       {"its last offset is 6, and there are no bytes"}},
+       {"its last offset is 6, but it has no bytes"}},
       {"no dictionary",
        c_table(4,
                {with(coded(1, {nullptr, kNumbers.data()}), [](CColumn& c) { c.dictionary->length = -1; })}),
@@ -243,10 +243,10 @@ std::vector<BadTable> arrays() {
        c_table(4, {coded(3, {nullptr, nullptr})}),
        DL_ERR_CORRUPT,
        {"'c'", "no buffer"}},
-      {"rows that are null as a whole",
+      {"rows that are null",
        with(c_table(8, {c_numbers("x", kNumbers)}), [](CColumn& c) { c.buffers = {kBits}, c.nulls = -1; }),
        DL_ERR_UNSUPPORTED,
-       {"null as a whole"}},
+       {"rows that are null"}},
       {"views without sizes of their buffers",
        c_table(1, {{"vu", "v", 1, 0, 0, {nullptr, kNumbers.data()}}}),
        DL_ERR_CORRUPT,

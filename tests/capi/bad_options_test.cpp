@@ -198,7 +198,7 @@ TEST(BadOptions, ThoseThatDoNotFitTheJobAreRefusedAtCreate) {
        "slots"},
       {{{"start_epoch", "9223372036854775807"}},
        DL_ERR_OUT_OF_RANGE,
-       "epoch 9223372036854775807: too far for 1 steps an epoch"},
+       "epoch 9223372036854775807: too large for 1 steps per epoch"},
       {{{"epochs", "1"}, {"start_epoch", "2"}},
        DL_ERR_OUT_OF_RANGE,
        "epoch 2, step 0: expected at most epoch 1, step 0: the job has 1 epochs"},

@@ -8,7 +8,7 @@ namespace dataline::tests::epoch_test {
 namespace {
 
 constexpr const char* kEnded =
-    "this epoch was ended: by a newer one, a seek, a loaded state or the end of its loader";
+    "this epoch was ended by a newer one, a seek, a loaded state or the end of its loader";
 
 void expect_ended(const Epoch& epoch) {
   for (const int64_t timeout_ns : {int64_t{-1}, int64_t{0}, int64_t{1'000'000}}) {

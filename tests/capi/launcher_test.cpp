@@ -66,7 +66,7 @@ TEST(Launcher, CreateSaysWhatIsMissingOrWrong) {
   ASSERT_EQ(give(options, {"WORLD_SIZE=2"}), DL_OK);
   refused(DL_ERR_INVALID_ARGUMENT, "WORLD_SIZE=2 is set, RANK is not");
   ASSERT_EQ(give(options, {"PMIX_RANK=2"}), DL_OK);
-  refused(DL_ERR_BAD_OPTION, "tells the rank only");
+  refused(DL_ERR_BAD_OPTION, "has only the rank");
 }
 
 TEST(Launcher, AutoIsTextAloneAndMinusOneIsNoRank) {

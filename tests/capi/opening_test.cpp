@@ -79,7 +79,7 @@ TEST_F(OpeningTest, TheDatasetIsHandedOutOnce) {
   EXPECT_EQ(dl_dataset_count(got.dataset.get()), 3 * kFiles);
   const Waited again = wait(opening);
   EXPECT_EQ(again.status, DL_ERR_WRONG_STATE);
-  EXPECT_THAT(again.message, ::testing::HasSubstr(shards_ + ": the dataset was handed out before"));
+  EXPECT_THAT(again.message, ::testing::HasSubstr(shards_ + ": the dataset was already returned"));
 }
 
 TEST_F(OpeningTest, TheDatasetNeedsTheOpeningNoMore) {

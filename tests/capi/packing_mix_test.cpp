@@ -227,7 +227,7 @@ TEST(PackingOverAMix, ARecipeIsOpenedAndPackedInOneCall) {
             plain_rows(drawn, fit_plainly(drawn, kLength, kWindow)));
   std::string message;
   open(uri + "?pack_length=16", {}, &message);
-  EXPECT_NE(message.find("mix has no key 'pack_length'; give it as an option, when the dataset is opened"),
+  EXPECT_NE(message.find("mix has no key 'pack_length'; set it as an option when you open the dataset"),
             std::string::npos)
       << message;
 }
@@ -242,8 +242,8 @@ TEST(PackingOverAMix, WhatCannotBePackedSaysWhy) {
   for (const auto& [recipe, first, second, settings, status, words] :
        std::vector<std::tuple<Recipe, const Dataset*, const Dataset*, Settings, dl_status, std::string>>{
            {staged, &web, &code, kConcat, DL_ERR_UNSUPPORTED,
-            "packing: a mix with a schedule is not packed, because its steps count a loader's batches; "
-            "pack its parts, by pack_length where each is opened"},
+            "packing: a mix with a schedule cannot be packed, because its steps count batches of a loader; "
+            "open each part with pack_length instead"},
            {weights, &rows, &rows, kConcat, DL_ERR_UNSUPPORTED,
             "packing needs documents, one ragged field of integers, got x f32[2]"},
            {weights,
@@ -260,7 +260,8 @@ TEST(PackingOverAMix, WhatCannotBePackedSaysWhy) {
             "tokens, pack_length is 4 and pack_split=false"},
            {large, &web, &code, with(kConcat, {{"memory_budget", "1048576"}}), DL_ERR_OVER_BUDGET,
             "the documents that a mix draws: needs 8796093022208 bytes"},
-           {larger, &web, &code, kConcat, DL_ERR_OVER_BUDGET, "documents of a mix do not fit any memory"}}) {
+           {larger, &web, &code, kConcat, DL_ERR_OVER_BUDGET,
+            "documents of a mix entries do not fit in memory"}}) {
     const Mixed out = mixed(recipe, *first, *second, settings);
     EXPECT_EQ(out.status, status) << out.message;
     EXPECT_EQ(out.dataset, nullptr);

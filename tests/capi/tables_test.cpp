@@ -242,7 +242,7 @@ TEST(Options, OrdersOfTheCallerGoWithNoOther) {
   EXPECT_TRUE(contains(create(shuffled), "shuffle and sample_indices"));
   Options shorter = make_options();
   ASSERT_EQ(dl_options_set_weights(shorter.get(), weights, 2, nullptr, nullptr, nullptr), DL_OK);
-  EXPECT_TRUE(contains(create(shorter), "expected one a sample, 3, got 2"));
+  EXPECT_TRUE(contains(create(shorter), "expected 3, one per sample, got 2"));
   EXPECT_EQ(dl_options_set_indices(both.get(), indices, -1, nullptr, nullptr, nullptr),
             DL_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(dl_options_set_weights(both.get(), weights, -1, nullptr, nullptr, nullptr),

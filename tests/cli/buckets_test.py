@@ -108,9 +108,9 @@ class Buckets(ShellTest):
                 self.fails(2, *arguments, *words, says=says)
         self.fails(1, *job, "--bucket_edges", "20", says="^dataline: sample 2: its length is 25, the last of bucket_edges is 20$")
         self.write("lengths", "5 15")
-        self.fails(1, *job, "--bucket_edges", "30", says="^dataline: lengths: 2 lengths, expected one a sample, 3$")
+        self.fails(1, *job, "--bucket_edges", "30", says="^dataline: lengths: 2 lengths, expected one per sample, 3$")
         self.write("lengths", "5 x 15")
-        self.fails(1, *job, "--bucket_edges", "30", says="^dataline: lengths: line 1: a length expected, got 'x'$")
+        self.fails(1, *job, "--bucket_edges", "30", says="^dataline: lengths: line 1: expected a length, got 'x'$")
         self.write("lengths", "5 15 -1")
         self.fails(1, *job, "--bucket_edges", "30", says="^dataline: sample 2: its length is -1, expected 0 or more$")
 

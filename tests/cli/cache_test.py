@@ -50,7 +50,7 @@ class Cache(ShellTest):
         done = self.run_shell(*self.cached("--cache-bytes", "300000", "-v"))
         self.assertEqual(done.status, 0)
         self.assertRegex(done.err, r"center_crop\(\[12, 40\]\), cache, random_crop\(8\)")
-        self.assertRegex(done.err, r"option cache: cache: no more samples are kept: cache_bytes=300000 is used up")
+        self.assertRegex(done.err, r"option cache: cache: stores no more samples: cache_bytes=300000 is used up")
         self.fails(2, *self.JOB, "--cache-bytes", "1GiB", says="option cache_bytes: needs cache")
         self.fails(1, *self.JOB, "--cache", "no/such", says="option cache: no/such: no such file")
 
@@ -119,7 +119,7 @@ class Cache(ShellTest):
         done = self.run_shell(*self.cached(), preexec_fn=limit)
         self.assertEqual(done.status, 0, done.err)
         self.assertEqual(hashlib.sha256(done.out).hexdigest(), self.expected)
-        self.assertRegex(done.err, "no more samples are kept: .*samples: .*too large")
+        self.assertRegex(done.err, "stores no more samples: .*samples: .*too large")
         self.check()
 
 

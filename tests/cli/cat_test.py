@@ -116,20 +116,20 @@ class Arrays(ShellTest):
         self.digits(5)
         good = struct.pack("<3q", 1, 2, 3)
         cases = {
-            "one dimension expected, got shape \\(3, 1\\)": lambda: self.npy("a", "<i8", (3, 1), good),
-            "one dimension expected, got shape \\(\\)": lambda: self.npy("a", "<i8", (), good),
-            "numbers .* expected, got dtype '\\|O'": lambda: self.npy("a", "|O", (3,), good),
+            "expected one dimension, got shape \\(3, 1\\)": lambda: self.npy("a", "<i8", (3, 1), good),
+            "expected one dimension, got shape \\(\\)": lambda: self.npy("a", "<i8", (), good),
+            "expected numbers .*, got dtype '\\|O'": lambda: self.npy("a", "|O", (3,), good),
             "got dtype '<U3'": lambda: self.npy("a", "<U3", (3,), good),
             "got dtype '<c8'": lambda: self.npy("a", "<c8", (3,), good),
-            "number 0: a sample index expected, got dtype f64": lambda: self.npy("a", "<f8", (3,), good),
+            "number 0: expected a sample index, got dtype f64": lambda: self.npy("a", "<f8", (3,), good),
             "above 2\\^63": lambda: self.npy("a", "<u8", (1,), b"\xff" * 8),
-            "4 numbers of 8 bytes expected, the file has 24": lambda: self.npy("a", "<i8", (4,), good),
+            "expected 4 numbers of 8 bytes, the file has 24": lambda: self.npy("a", "<i8", (4,), good),
             "the header|.npy header": lambda: self.write("a", b"\x93NUMPY\x01\x00\xff\xff{'descr'"),
             "version": lambda: self.write("a", b"\x93NUMPY\x09\x00\x10\x00" + b" " * 16),
             "has no 'descr'": lambda: self.write("a", b"\x93NUMPY\x01\x00\x10\x00" + b" " * 16),
             "12 bytes, the file has 6": lambda: self.write("a", b"\x93NUMPY"),
-            "line 3: a sample index expected, got '1.5'": lambda: self.write("a", "1\n2\n1.5\n"),
-            "line 1: a sample index expected, got '0x10'": lambda: self.write("a", "0x10"),
+            "line 3: expected a sample index, got '1.5'": lambda: self.write("a", "1\n2\n1.5\n"),
+            "line 1: expected a sample index, got '0x10'": lambda: self.write("a", "0x10"),
             "got '1e30'": lambda: self.write("a", "1e30"),
             "got '99999999999999999999'": lambda: self.write("a", "99999999999999999999"),
         }

@@ -143,7 +143,7 @@ class Checksums(Damage):
             self.write(name, data + b"0123456789abcdef" * 4)
             status, said = self.verify(self.OPENS[form])
             self.assertEqual((status, said["samples"], said["bad"]), (1, 10 * self.A_SHARD[form], 0), form)
-            self.assertIn(f"{name}: 64 bytes from offset {len(data)} on follow", said["damaged"][0])
+            self.assertIn(f"{name}: 64 bytes from offset {len(data)} follow", said["damaged"][0])
             said = self.recover(self.OPENS[form])
             self.assertEqual((said["samples"], len(said["lost"])), (10 * self.A_SHARD[form], 1), (form, said))
             if form != "tokens":
@@ -155,7 +155,7 @@ class Checksums(Damage):
         shutil.copy(self.path("set/part-00003.arrow"), self.path("set/part-00010.arrow"))
         status, said = self.verify("arrow:set")
         self.assertEqual((status, said["bad"], len(said["damaged"])), (1, 0, 1))
-        self.assertIn("set/part-00010.arrow: dataline.manifest beside it does not list it", said["damaged"][0])
+        self.assertIn("set/part-00010.arrow: dataline.manifest next to it does not list it", said["damaged"][0])
         self.assertEqual(self.recover("arrow:set")["lost"], said["damaged"])
 
     def test_a_manifest_whose_sums_do_not_fit_is_named(self):
@@ -165,7 +165,7 @@ class Checksums(Damage):
                            ("".join(lines[:-1]) + lines[-1].replace('"samples": 40', '"samples": 41'), "its last line states 41"),
                            ("".join(lines[:2] + lines[3:]), "does not list it"),
                            ("".join(lines).replace('"samples": 4,', '"samples": 5,', 1), "has 4 samples"),
-                           ("nonsense\n", "line 1"), ("", "has 0 bytes and no whole first line"), (lines[0][:-1], "no whole first line"),
+                           ("nonsense\n", "line 1"), ("", "has 0 bytes and no complete first line"), (lines[0][:-1], "no complete first line"),
                            ("".join(lines) + "more\n", "5 bytes from offset"), ("".join(lines) + lines[-1], "follow its last line"),
                            ("".join(lines) + "\n", "1 bytes from offset"), ("".join(lines) + "x", "follow its last line")):
             self.write("set/dataline.manifest", text)
@@ -204,7 +204,7 @@ class Checksums(Damage):
             os.symlink("nowhere", self.path("set/dataline.manifest"))
             for each in (uri, uri.replace("set", f"set/{name}", 1)):
                 status, said = self.verify(each)
-                self.assertEqual((status, said["damaged"]), (1, ["damaged: set/dataline.manifest: is a link that leads nowhere: the files beside it are not compared"]), each)
+                self.assertEqual((status, said["damaged"]), (1, ["damaged: set/dataline.manifest: is a broken link: the files next to it are not compared"]), each)
                 self.assertEqual(self.recover(each)["lost"], said["damaged"], each)
             shutil.rmtree(self.path("set"))
 

@@ -62,7 +62,7 @@ class Convert(ShellTest):
             data = self.read(f"out/{shard['shard']}")
             self.assertEqual((data[:4], data[-4:], len(data)), (b"PAR1", b"PAR1", shard["bytes"]))
             self.assertIn(b"ARROW:schema", data[-8 - int.from_bytes(data[-8:-4], "little"):])
-        self.fails(2, "info", "parquet:out", says="parquet: the plug-in libdataline-parquet.so reads it, and is not loaded")
+        self.fails(2, "info", "parquet:out", says="parquet: the plug-in libdataline-parquet.so reads it, but is not loaded")
 
     def test_a_codec_is_a_flag(self):
         uri = self.numbers()
@@ -70,7 +70,7 @@ class Convert(ShellTest):
             self.ok("convert", uri, f"arrow:{codec}", "--codec", codec, "--shard-bytes", "4KiB")
             self.same(uri, f"arrow:{codec}", "data")
             self.assertEqual(self.manifest(codec)[0]["codec"], codec)
-        self.fails(2, "convert", uri, "tar:out", "--codec", "zstd", says="unknown key 'codec', a set of tar has: shard_bytes")
+        self.fails(2, "convert", uri, "tar:out", "--codec", "zstd", says="unknown key 'codec'; a set of tar accepts shard_bytes")
         self.fails(2, "convert", uri, "arrow:out", "--codec", "gzip", says="codec: expected none, lz4 or zstd, got 'gzip'")
 
     def test_the_manifest_counts_every_shard(self):
@@ -126,7 +126,7 @@ class Convert(ShellTest):
         ran = self.run_shell(*words)
         self.assertEqual(ran.status, 1)
         self.assertIn("2.png", ran.err)
-        self.assertIn("--skip-bad leaves bad samples out", ran.err)
+        self.assertIn("--skip-bad leaves out bad samples", ran.err)
         self.assertFalse(os.path.exists(self.path("out")))
         ran = self.run_shell(*words, "--skip-bad")
         self.assertEqual(ran.status, 0)
@@ -152,7 +152,7 @@ class Convert(ShellTest):
         if os.path.exists(self.path("out.partial")):  # it was not too fast
             ran = self.run_shell("convert", uri, "arrow:out", *words)
             self.assertEqual(ran.status, 0, ran.err)
-            self.assertIn("going on behind", ran.err)
+            self.assertIn("continuing after", ran.err)
         self.assertEqual(sorted(os.listdir(self.path("whole"))), sorted(os.listdir(self.path("out"))))
         for name in os.listdir(self.path("whole")):
             self.assertEqual(self.read(f"whole/{name}"), self.read(f"out/{name}"), name)
@@ -179,11 +179,11 @@ class Convert(ShellTest):
         self.assertIn("finished shards of another job", ran.err)
         ran = self.run_shell("convert", "jsonl:rows.jsonl?fields=x:i64", "arrow:out", *words, "--num-workers", "0", "--io", "pread")
         self.assertEqual(ran.status, 1)
-        self.assertIn("going on behind 8 samples", ran.err)
-        self.assertRegex(ran.err, r"4 shards are finished \([\d.]+ kB\); the same command goes on behind them")
+        self.assertIn("continuing after 8 samples", ran.err)
+        self.assertRegex(ran.err, r"4 shards are finished \([\d.]+ kB\); the same command continues after them")
 
     def test_an_end_is_needed(self):
-        self.fails(2, "convert", self.numbers(), "arrow:out", "--epochs", "0", says="--epochs 0 has no end")
+        self.fails(2, "convert", self.numbers(), "arrow:out", "--epochs", "0", says="--epochs 0 never ends")
         self.assertFalse(os.path.exists(self.path("out.partial")))
 
     def test_a_file_that_may_not_grow_is_named_and_the_set_can_be_gone_on_with(self):
@@ -204,14 +204,14 @@ class Convert(ShellTest):
         ran = self.run_shell("convert", uri, "arrow:out")
         self.assertEqual(ran.status, 1)
         self.assertEqual(self.read("out"), b"precious")
-        self.assertIn("out: exists; what is there is never written over", ran.err)
+        self.assertIn("out: exists, and existing files are never overwritten", ran.err)
 
     def test_a_wrong_command_line_is_status_2_and_marked(self):
         uri = self.numbers()
         for words, text in ((("convert", uri), "convert needs a URI and a target"),
-                            (("convert", uri, "idx:out"), "'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"),
+                            (("convert", uri, "idx:out"), "'idx' cannot be written, expected one of arrow, parquet, tar, tfrecord, npy, tokens"),
                             (("convert", uri, "arrow:out", "--shard-bytes", "x"), "shard_bytes: expected a size"),
-                            (("convert", uri, "arrow:out", "--start-step", "3"), "convert takes no --start-step"),
+                            (("convert", uri, "arrow:out", "--start-step", "3"), "convert does not accept --start-step"),
                             (("convert", uri, "arrow:out", "more"), "'more' is one word too many")):
             ran = self.run_shell(*words)
             self.assertEqual(ran.status, 2, words)
@@ -222,12 +222,12 @@ class Convert(ShellTest):
     def test_pictures_of_several_sizes_are_written_encoded_or_resized(self):
         ran = self.run_shell("convert", self.pictures(), "arrow:out", "--transform", "image: decode")
         self.assertEqual(ran.status, 1)
-        self.assertIn("resize them to one, or write the encoded bytes", ran.err)
+        self.assertIn("resize them, or write the encoded bytes", ran.err)
 
     def test_a_field_that_the_format_does_not_hold_is_named(self):
         ran = self.run_shell("convert", self.numbers(), "tar:out")
         self.assertEqual(ran.status, 1)
-        self.assertIn("field 'data' is u8[4x4]; a tar archive holds bytes, texts and a label: arrow holds it", ran.err)
+        self.assertIn("field 'data' is u8[4x4]; a tar archive holds bytes, text and a label: write arrow", ran.err)
 
     def test_checksums_are_those_of_crc32c(self):
         # Castagnoli's polynomial bit by bit.

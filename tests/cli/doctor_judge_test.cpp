@@ -129,12 +129,12 @@ TEST(DoctorJudge, StorageIsToldWithWhatItGivesAloneAndWhatIsNeeded) {
       .random_bytes_per_s = 20e6, .sequential_bytes_per_s = 40e6, .piece_bytes = 180'000, .threads = 16};
   std::string text = judge(findings).text;  // 2 samples of 180 kB in 5 ms
   for (const char* part : {"the loader gets 100 samples/s, 18.0 MB/s", "the consumer needs 72.0 MB/s",
-                           "storage alone gives 20.0 MB/s at random", "40.0 MB/s in file order"})
+                           "storage alone delivers 20.0 MB/s at random", "40.0 MB/s in file order"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
   findings.asked.step_ms = 0;
   findings.no_consumer.reset();
   text = judge(findings).text;  // 2 CPUs, of which 0.1 did it
-  EXPECT_NE(text.find("the CPUs could take 360 MB/s"), std::string::npos) << text;
+  EXPECT_NE(text.find("the CPUs could use 360 MB/s"), std::string::npos) << text;
 }
 
 TEST(DoctorJudge, AGainThatWasMeasuredAgainReplacesTheLuckOfTheTrial) {

@@ -85,7 +85,7 @@ class Doctor(ShellTest):
         self.assertGreater(row["work_ms"], 0)
         self.assertAlmostEqual(sum(stage["share"] for stage in said["stages"]), 1, places=6)
         text = self.ok("doctor", "--attach", "t.json").decode()
-        self.assertTrue(text.startswith("by the trace alone: "), text)
+        self.assertTrue(text.startswith("from the trace alone: "), text)
         self.assertIn("63 steps", text)
 
     def test_a_trace_with_a_uri_gives_the_time_of_the_consumer(self):
@@ -105,7 +105,7 @@ class Doctor(ShellTest):
         head = '{"displayTimeUnit":"ms","otherData":{"producer":"dataline"},"traceEvents":[\n'
         span = '{"name":"read","ph":"X","pid":1,"tid":1,"ts":1.0,"dur":1.0,"args":{"epoch":0,"step":0}}\n]}\n'
         self.write("t.json", head + span)
-        self.fails(1, "doctor", "--attach", "t.json", says="holds no step of a consumer")
+        self.fails(1, "doctor", "--attach", "t.json", says="has no step of a consumer")
         self.traced()
         self.fails(2, "doctor", "--attach", "t.json", "--batch-size", "3", says="--batch-size")
         self.fails(2, "doctor", "--attach", "t.json", "--consumer-ms", "3", says="--consumer-ms")

@@ -66,7 +66,7 @@ TEST(DoctorTrace, AConsumerThatLoadsBesideTheWorkersDoesNotWaitForThem) {
   figures.idle_share = 0.8;
   figures.helped_ms = 2;
   EXPECT_EQ(cause(figures), "transform");
-  EXPECT_NE(judge_trace(figures, 1).text.find("loads beside the workers"), std::string::npos);
+  EXPECT_NE(judge_trace(figures, 1).text.find("loads together with the workers"), std::string::npos);
 }
 
 TEST(DoctorTrace, FiguresComeFromSpansAndTheFirstWaitDoesNotCount) {

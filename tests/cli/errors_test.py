@@ -39,18 +39,18 @@ class CommandLine(ShellTest):
                 ("-n needs a value", "show", "idx:images", "-n"),
                 ("-n needs a value", "show", "idx:images", "-qn"),
                 ("--count is a whole number.*got 'x'", "show", "idx:images", "-nx"),
-                ("--quiet is true or false, got 'maybe'", "show", "idx:images", "-q=maybe"),
+                ("--quiet: expected true or false, got 'maybe'", "show", "idx:images", "-q=maybe"),
                 ("--batch-size needs a value", "cat", "idx:images", "--batch_size"),
                 ("--shuffle needs a value", "cat", "idx:images", "--shuffle", "--seed", "3"),
-                ("--batches is a whole number from 0 on, got 'x'", "cat", "idx:images", "--batches", "x"),
-                ("--batches is a whole number from 0 on, got '-1'", "cat", "idx:images", "--batches", "-1"),
+                ("--batches: expected a whole number of at least 0, got 'x'", "cat", "idx:images", "--batches", "x"),
+                ("--batches: expected a whole number of at least 0, got '-1'", "cat", "idx:images", "--batches", "-1"),
                 ("--batches is a whole number", "cat", "idx:images", "--batches", "99999999999999999999"),
-                ("--seconds is a number of seconds above 0, got '0'", "bench", "idx:images", "--seconds", "0"),
-                ("--seconds is a number of seconds above 0, got 'nan'", "bench", "idx:images", "--seconds", "nan"),
+                ("--seconds: expected a number of seconds above 0, got '0'", "bench", "idx:images", "--seconds", "0"),
+                ("--seconds: expected a number of seconds above 0, got 'nan'", "bench", "idx:images", "--seconds", "nan"),
                 ("--save-state needs the name of a file", "cat", "idx:images", "--save-state", ""),
                 ("--load-state needs the name of a file", "cat", "idx:images", "--load-state="),
-                ("--indices is true or false", "cat", "idx:images", "--indices=maybe"),
-                ("a boolean is given as --drop-last=false", "cat", "idx:images", "--drop_last", "false")):
+                ("--indices: expected true or false", "cat", "idx:images", "--indices=maybe"),
+                ("write a boolean as --drop-last=false", "cat", "idx:images", "--drop_last", "false")):
             with self.subTest(words):
                 self.fails(2, *words, says=says)
 
@@ -93,10 +93,10 @@ class CommandLine(ShellTest):
                 ("pipe", "cat", "idx:pipe"),
                 ("nothere: No such file", "cat", "idx:images", "--load-state", "nothere"),
                 ("nostate|state", "cat", "idx:images", "--load-state", "nostate"),
-                ("words: line 1: a sample index expected, got 'two'", "cat", "idx:images", "--sample_indices", "words"),
+                ("words: line 1: expected a sample index, got 'two'", "cat", "idx:images", "--sample_indices", "words"),
                 ("40", "cat", "idx:images", "--sample_indices", "far"),
                 ("-1", "cat", "idx:images", "--weights", "negative"),
-                ("^dataline: words3: 3 weights, expected one a sample, 40$", "cat", "idx:images", "--weights", "words3"),
+                ("^dataline: words3: 3 weights, expected one per sample, 40$", "cat", "idx:images", "--weights", "words3"),
                 ("^dataline: nostate: state: expected a first line", "cat", "idx:images", "--load-state", "nostate"),
                 ("nothere: No such file", "cat", "idx:images", "--weights", "nothere"),
                 ("step", "cat", "idx:images", "--start_step", "1000"),
@@ -112,7 +112,7 @@ class CommandLine(ShellTest):
     def test_a_state_and_a_start_contradict_each_other(self):
         self.ok("cat", "idx:images", "--batches", "1", "--save-state", "state")
         for words in (("--start_step", "1"), ("--start-epoch=0",), ("--start-step", "0")):
-            ran = self.fails(2, "cat", "idx:images", "--load-state", "state", *words, says="contradict each other: the state says")
+            ran = self.fails(2, "cat", "idx:images", "--load-state", "state", *words, says="contradict each other: the state has")
             self.assertIn(words[0].partition("=")[0].replace("-", "_")[2:], ran.err.replace("-", "_"))
         self.ok("cat", "idx:images", "--load-state", "state")
 

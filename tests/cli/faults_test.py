@@ -99,13 +99,13 @@ class WithoutThreads(Failing):
         ran = subprocess.run(["bash", "-c", command, shell.PROGRAM], cwd=self.folder, env=environment, stderr=subprocess.PIPE,
                              timeout=shell.SECONDS, check=False)
         self.assertEqual(ran.returncode, 1)
-        self.assertIn(b"the limits here: ulimit -u 4242", ran.stderr)
+        self.assertIn(b"limits: ulimit -u 4242", ran.stderr)
 
     def test_the_shells_own_thread_says_what_it_is_for(self):
         self.write("r.bin", bytes(64))
         ran = self.run_failing("pthread_create:1+", "cat", "raw:r.bin?dtype=u8", "--num_workers", 0)
         self.assertEqual(ran.status, 1)
-        self.assertRegex(ran.err, r"^dataline: no thread could be started to watch for Ctrl-C; they are bounded by ulimit -u.*"
+        self.assertRegex(ran.err, r"^dataline: no thread could be started to watch for Ctrl-C; threads are limited by ulimit -u.*"
                                   r"pids.max.*: Resource temporarily unavailable\n$")
 
 

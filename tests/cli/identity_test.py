@@ -322,7 +322,7 @@ class Convert(Sets):
                 change()
                 ran = self.resume(uri)
                 self.assertEqual(ran.status, 1, ran.err)
-                self.assertRegex(ran.err, r"finished shards of another job: it was begun with 'file 0: rows.jsonl, \d+ bytes, .*now it is 'file 0: ")
+                self.assertRegex(ran.err, r"finished shards of another job: it was started with 'file 0: rows.jsonl, \d+ bytes, .*now it is 'file 0: ")
                 self.assertEqual(sorted(os.listdir(self.path("out.partial"))), before, "nothing of it is lost")
                 self.assertFalse(os.path.exists(self.path("out")))
 
@@ -335,13 +335,13 @@ class Convert(Sets):
         os.remove(self.path("link")), os.symlink("nine", self.path("link"))
         self.assertIn("finished shards of another job", self.resume("jsonl:link?fields=x:i64").err)
         os.remove(self.path("link")), os.symlink("one", self.path("link"))
-        self.assertIn("going on behind 9 samples", self.resume("jsonl:link?fields=x:i64").err)
+        self.assertIn("continuing after 9 samples", self.resume("jsonl:link?fields=x:i64").err)
 
     def test_the_same_source_goes_on_and_the_set_has_no_paths(self):
         uri = "jsonl:deep/secret/rows.jsonl?fields=x:i64"
         self.put("deep/secret/rows.jsonl", self.rows(1, '{"x": n}\n'))
         self.begin(uri)
-        self.assertIn("going on behind 9 samples", self.resume(uri).err)
+        self.assertIn("continuing after 9 samples", self.resume(uri).err)
         self.assertNotIn(b"secret", self.read("out.partial/dataline.manifest"))
 
     def test_another_recipe_of_a_mix_is_refused(self):
@@ -359,9 +359,9 @@ class Convert(Sets):
             recipe(**{**first, **change})
             ran = self.resume("mix:r.json")
             self.assertEqual(ran.status, 1)
-            self.assertIn("finished shards of another job: it was begun with 'structure: ", ran.err)
+            self.assertIn("finished shards of another job: it was started with 'structure: ", ran.err)
             recipe(**first)
-            self.assertIn("going on behind 9 samples", self.resume("mix:r.json").err)
+            self.assertIn("continuing after 9 samples", self.resume("mix:r.json").err)
 
     def test_a_link_that_leads_nowhere_is_one_bad_sample(self):
         self.put_folder("photos", 1)

@@ -222,15 +222,15 @@ class Preview(ImagesTest):
     def test_wrong_command_lines_end_with_2(self):
         uri, _ = self.photos(2)
         self.npy("v.npy", "<f4", (2, 10), bytes(80))
-        for says, *words in (("needs a place for the sheet", uri),
-                             ("--repeat goes with --sample", uri, "-o", "a.png", "--repeat", 3),
+        for says, *words in (("needs a file for the sheet", uri),
+                             ("--repeat needs --sample", uri, "-o", "a.png", "--repeat", 3),
                              ("-n counts samples", uri, "-o", "a.png", "--sample", 1, "-n", 3),
-                             ("--count is a whole number from 1 on", uri, "-o", "a.png", "-n", 0),
+                             ("--count: expected a whole number of at least 1", uri, "-o", "a.png", "-n", 0),
                              ("-n needs a value", uri, "-o", "a.png", "-n"),
                              ("no flag '-x'", uri, "-x"),
                              ("no field 'picture'", uri, "-o", "a.png", "--field", "picture"),
                              ("field 'data' is f32 10, no picture", "npy:v.npy", "-o", "a.png"),
-                             ("its --device is cpu", uri, "-o", "a.png", "--device", "cuda:0")):
+                             ("expected --device cpu", uri, "-o", "a.png", "--device", "cuda:0")):
             self.fails(2, "preview", *words, says=says)
         self.assertFalse(os.path.exists(self.path("a.png")))
 
@@ -278,7 +278,7 @@ class InfoImages(ImagesTest):
         self.fails(2, "info", "idx:images", "--images", says="image")
         uri = self.tar("a.tar", [("a.txt", b"text"), ("a.json", b"{}")])
         self.fails(2, "info", uri, "--images", says="image")
-        self.fails(2, "info", uri, "--field", "txt", says="--field goes with --images")
+        self.fails(2, "info", uri, "--field", "txt", says="--field needs --images")
 
 
 class Warnings(ImagesTest):
@@ -300,7 +300,7 @@ class Warnings(ImagesTest):
         got = self.run_shell(*self.command)
         self.assertEqual((got.status, len(got.out)), (0, 2 * 8 * 8 * 3))
         self.assertEqual(got.err.count("\n"), 1, got.err)
-        self.assertIn("dataline: 1 image was delivered though the decoder warned of damage", got.err)
+        self.assertIn("dataline: 1 image was delivered although the decoder warned of damage", got.err)
 
     def test_error_refuses_them_by_name(self):
         self.fails(1, *self.command, "--on-warning", "error", says="premature end of data segment")

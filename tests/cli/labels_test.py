@@ -90,7 +90,7 @@ class Labels(ShellTest):
             self.fails(1, "info", put("0", bad, "1"), says="l.jsonl: line 2: .*expected a number")
         uri = put('"2"', '"10"', '"2"')  # in quotes: names, which is said
         self.assertEqual((self.labels(uri), self.info(uri)["classes"]), ([1, 0, 1], ["10", "2"]))
-        self.assertTrue(any("numbers in quotes" in note and "'2' is label 1" in note for note in self.info(uri)["notes"]))
+        self.assertTrue(any("quoted numbers" in note and "'2' is label 1" in note for note in self.info(uri)["notes"]))
 
     def test_class_folders_are_in_the_order_of_text_and_info_says_so(self):
         for name in ("1", "2", "10"):

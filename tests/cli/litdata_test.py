@@ -156,7 +156,7 @@ class AgainstLitData(ShellTest):
             self.assertEqual([file for file in chunks if ".zstd" not in file], [])
             self.same(name)
             self.assertEqual(self.chunks(name), chunks, "nothing is written beside them")
-            self.assertIn("inflated into memory", "".join(json.loads(self.ok("info", f"litdata:{name}?fields=n", "--json"))["notes"]))
+            self.assertIn("decompressed into memory", "".join(json.loads(self.ok("info", f"litdata:{name}?fields=n", "--json"))["notes"]))
 
     def test_what_litdata_has_inflated_in_place_is_a_set_too(self):
         self.assertEqual([file for file in self.chunks("zstd.read") if ".zstd" in file], [])
@@ -172,7 +172,7 @@ class AgainstLitData(ShellTest):
         for name in ("items", "batches", "few"):
             self.assertEqual([file for file in self.chunks(name) if ".zstd" in file], [])
             self.same(name)
-            self.assertIn("inflated into memory", "".join(json.loads(self.ok("info", f"litdata:{name}?fields=n", "--json"))["notes"]))
+            self.assertIn("decompressed into memory", "".join(json.loads(self.ok("info", f"litdata:{name}?fields=n", "--json"))["notes"]))
 
     def test_dicts_that_it_writes_as_rows_of_arrow_files_come_out_as_they_are_read_there(self):
         for name, least in (("rows", 4), ("rows-zstd", 4), ("rows-chunk", 3)):
@@ -182,14 +182,14 @@ class AgainstLitData(ShellTest):
                 self.assertTrue(self.read(f"{name}/{chunk}").endswith(b"LDARW01\0"), chunk)
             self.same(name, keys="&nulls=fill(0)", count=9)
             notes = "".join(json.loads(self.ok("info", f"litdata:{name}?fields=n", "--json"))["notes"])
-            (self.assertNotIn if name == "rows" else self.assertIn)("inflated into memory", notes)
+            (self.assertNotIn if name == "rows" else self.assertIn)("decompressed into memory", notes)
         report = json.loads(self.ok("info", "litdata:rows", "--json"))
         self.assertEqual(report["samples"], 3000)
         self.assertRegex("".join(report["notes"]), r"maybe: \d+ nulls")
 
     def test_a_bare_directory_is_known_and_pickles_are_refused_with_what_to_do(self):
         self.ok("info", "tokens")
-        self.fails(1, "info", "litdata:plain", says="field 'list': data_format 'json' is not read")
+        self.fails(1, "info", "litdata:plain", says="field 'list': data_format 'json' is not supported")
         self.fails(1, "info", "litdata:plain?fields=n,any", says="field 'any': data_format 'pickle': a pickle runs code .*`fields`")
 
 

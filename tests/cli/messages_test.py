@@ -70,7 +70,7 @@ class QuietAndVerbose(ShellTest):
         ran = self.run_shell("cat", "tokens:t.bin?length=10", "--field", "x", "-v", "-o", "out", "--transform", "x: cast(i64)")
         self.assertEqual(ran.status, 0)
         for part in ("dataline: tokens:t.bin?length=10: format tokens, 199 samples\n", "note: ", "assumed",
-                     "loader: 7 steps an epoch, num_workers ", "device cpu", "plan: x on cpu: cast(i64)"):
+                     "loader: 7 steps per epoch, num_workers ", "device cpu", "plan: x on cpu: cast(i64)"):
             self.assertIn(part, ran.err)
 
     def test_quiet_leaves_errors_alone(self):

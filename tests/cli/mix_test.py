@@ -57,7 +57,7 @@ class MixTest(ShellTest):
         self.assertEqual([part["transform"] for part in told["parts"]], ["cast(f32)", "scale(2)"])
         rows = self.ok("cat", "mix:mix.json", "--batch_size", 5)
         self.assertEqual(struct.unpack("=5f", rows), (97, 98, 99, 200, 202))
-        self.fails(2, "info", "mix:mix.json?axes=T", says="axes is not for a mix whose parts have transforms")
+        self.fails(2, "info", "mix:mix.json?axes=T", says="axes is not supported for a mix whose parts have their own transforms")
         parts[1]["transform"] = "cast(i64)"
         self.write("mix.json", json.dumps({"parts": parts}))
         self.fails(1, "info", "mix:mix.json", says="part second: field 'data' becomes i64, in part first it becomes f32")
@@ -79,7 +79,7 @@ class MixTest(ShellTest):
         self.fails(1, "info", "mix:mix.json", says="mix.json: mix: part second has no samples")
         self.write("mix.json", '{"parts": [\n{"uri": "raw:a.bin?dtype=u8"}]}')
         self.fails(1, "info", "mix:mix.json", says="mix.json: line 2: part 0 has neither a weight nor a repeat")
-        self.fails(2, "info", "mix:mix.json,mix.json", says="mix takes one recipe")
+        self.fails(2, "info", "mix:mix.json,mix.json", says="mix accepts one recipe")
 
 
 if __name__ == "__main__":

@@ -55,9 +55,9 @@ class OwnFiles(ShellTest):
     def test_a_trace_writes_over_traces_alone(self):
         before = self.read("images")
         for name in ("images", "symbolic", "hard"):
-            self.fails(1, "cat", "idx:images", "--trace", name, says="exists and holds other data")
+            self.fails(1, "cat", "idx:images", "--trace", name, says="exists, and is not a file")
         os.mkfifo(self.path("fifo"))
-        self.fails(1, "cat", "idx:images", "--trace", "fifo", says="a FIFO, a file is needed")
+        self.fails(1, "cat", "idx:images", "--trace", "fifo", says="a FIFO, expected a file")
         self.assertEqual(self.read("images"), before)
         for _ in range(2):
             self.ok("cat", "idx:images", "--trace", "trace.json")

@@ -149,8 +149,8 @@ class Packing(ShellTest):
         base = f"tokens:t.bin?documents=eot:{EOT}"
         for words, text in [
             ([base, "--pack_method", "best_fit"], "option pack_method: needs pack_length"),
-            ([base, "--pack_length", 8, "--pack_window", 8], "option pack_window: is for pack_method=best_fit"),
-            ([base + "&pack_length=8", "--pack_length", 8], "packed already"),
+            ([base, "--pack_length", 8, "--pack_window", 8], "option pack_window: needs pack_method=best_fit"),
+            ([base + "&pack_length=8", "--pack_length", 8], "already packed"),
             (["tokens:t.bin", "--pack_length", 8], "packing needs documents"),
             ([base, "--pack_length", 8, "--pack_method", "best_fit", "--pack_split=false"], "pack_length is 8 and pack_split=false"),
         ]:
@@ -206,7 +206,7 @@ class PackingOverAMix(ShellTest):
             rows = b"".join(fields(texts, row, 32)[field] for row in fitted(texts, 32, 30))
             self.assertEqual(self.ok("cat", "mix:mix.json", *packing, "--field", field), rows)
         self.assertIn("as one epoch draws them: 80 (web 50, code 30)", self.ok("info", "mix:mix.json", *packing).decode())
-        self.fails(2, "info", "mix:mix.json?pack_length=32", says="mix has no key 'pack_length'; give it as an option")
+        self.fails(2, "info", "mix:mix.json?pack_length=32", says="mix has no key 'pack_length'; set it as an option")
 
 
 if __name__ == "__main__":

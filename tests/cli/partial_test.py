@@ -44,7 +44,7 @@ class Partial(Damage):
         for make in (lambda: os.symlink("mine", self.path("set.partial")), lambda: os.symlink("nowhere", self.path("set.partial")),
                      lambda: self.write("set.partial", "mine"), lambda: os.mkfifo(self.path("set.partial"))):
             make()
-            self.refused(r"set\.partial: is no directory")
+            self.refused(r"set\.partial: is not a directory")
             os.remove(self.path("set.partial"))
         self.assertFalse(os.path.exists(self.path("nowhere")))
 
@@ -66,7 +66,7 @@ class Partial(Damage):
                 if os.path.exists(path):
                     os.remove(path)
                 make(path)
-                self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: is no regular file")
+                self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: is not a regular file")
                 self.assertTrue(os.path.lexists(path))
                 self.assertEqual(self.read("mine"), b"mine")
 
@@ -76,7 +76,7 @@ class Partial(Damage):
             self.write("set.partial/part-00001.arrow", "left")
             self.write(f"set.partial/{name}", "mine")
             before = {each: self.read(f"set.partial/{each}") for each in os.listdir(self.path("set.partial"))}
-            self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: dataline\.manifest beside it lists 1 shard, not this file")
+            self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: dataline\.manifest lists 1 shard, but not this file")
             self.assertEqual({each: self.read(f"set.partial/{each}") for each in os.listdir(self.path("set.partial"))}, before)
 
     def test_a_file_with_a_second_name_is_kept(self):
@@ -87,7 +87,7 @@ class Partial(Damage):
                 self.write(f"set.partial/{name}", "mine")
             os.link(path, self.path("second"))
             before = self.read("second")
-            self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: has other names too")
+            self.fails(1, "convert", "idx:images", "arrow:set", "--shard-bytes", "1", "--batch-size", "4", says=rf"set\.partial/{name}: has more than one hard link")
             self.assertEqual((self.read("second"), os.stat(path).st_nlink), (before, 2))
             os.remove(self.path("second"))
 

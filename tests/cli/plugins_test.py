@@ -77,7 +77,7 @@ class Plugins(ShellTest):
         self.fails(2, "formats", "--plugin", says="--plugin needs a value")
 
     def test_several_plugins_are_loaded_in_order_and_a_second_of_a_name_is_refused(self):
-        self.fails(1, "formats", "--plugin", self.plugin, "--plugin", self.plugin, says="'dlrec' is there already")
+        self.fails(1, "formats", "--plugin", self.plugin, "--plugin", self.plugin, says="'dlrec' already exists")
 
     def test_a_name_is_looked_for_as_the_dynamic_linker_does(self):
         folder = os.path.dirname(self.plugin)
@@ -88,9 +88,9 @@ class Plugins(ShellTest):
         with open(self.plugin, "rb") as file:
             content = file.read()
         self.write("libdataline-cut.so", content[: len(content) // 2])
-        self.fails(1, "formats", "--plugin", self.path("libdataline-cut.so"), says="the library was cut")
+        self.fails(1, "formats", "--plugin", self.path("libdataline-cut.so"), says="the library is truncated")
         env = {**os.environ, "LD_LIBRARY_PATH": self.folder}
-        self.fails(1, "formats", "--plugin", "cut", env=env, says="the library was cut")
+        self.fails(1, "formats", "--plugin", "cut", env=env, says="the library is truncated")
 
     def test_a_plugin_that_ends_a_call_unasked_is_named(self):
         words = ("--plugin", shell.ENDS_CALLS)

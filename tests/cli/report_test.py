@@ -54,7 +54,7 @@ class Report(ShellTest):
     def test_of_a_uri_it_says_who_waits_and_where_the_time_goes(self):
         text, words = self.page(self.numbers(), "--seconds", "0.3", "--batch-size", "16", "--num-workers", "2", "--consumer-ms", "2")
         self.assertRegex(words, r"The consumer waits \d+(\.\d)? % of the time")
-        for part in ("Time line", "worker 0", "worker 1", "data: copy", "CPUs busy", "Calls of next", "below", "Plan", "batch_size 16 32", "num_workers 2 auto"):
+        for part in ("Time line", "worker 0", "worker 1", "data: copy", "CPUs busy", "Calls to next", "below", "Plan", "batch_size 16 32", "num_workers 2 auto"):
             self.assertIn(part, words)
         self.assertIn("prefers-color-scheme: dark", text)
         self.assertLess(len(text), 3_000_000)
@@ -75,7 +75,7 @@ class Report(ShellTest):
         ran = self.run_shell("report", uri, "--seconds", "5", "--batch-size", "1", "--num-workers", "0", "-o", "page.html")
         self.assertEqual((ran.status, ran.err), (0, ""))
         words = " ".join(" ".join(Page(self.read("page.html").decode()).words).split())
-        self.assertRegex(words, r"It shows the first [\d.]+ m?s of 5\.\d\d s, which is as much as a page holds")
+        self.assertRegex(words, r"It shows the first [\d.]+ m?s of 5\.\d\d s, the limit of a page")
 
     def test_a_consumer_that_hardly_waits_is_told_that_nothing_is_to_gain(self):
         head = '{"displayTimeUnit":"ms","otherData":{"producer":"dataline"},"traceEvents":[\n'
@@ -164,7 +164,7 @@ class Report(ShellTest):
         self.write("x.json", "{}")
         self.fails(1, "report", "x.json", "-o", "p.html", says="x.json: expected a trace that trace=FILE wrote")
         self.write("t.json", '{"displayTimeUnit":"ms","otherData":{"producer":"dataline"},"traceEvents":[\n]}\n')
-        self.fails(1, "report", "t.json", "-o", "p.html", says="holds no span")
+        self.fails(1, "report", "t.json", "-o", "p.html", says="has no spans")
         self.ok("cat", uri, "--trace", "u.json", "-o", "out")
         self.fails(2, "report", "u.json", "--batch-size", "3", "-o", "p.html", says="--batch-size")
         self.assertFalse(os.path.exists(self.path("p.html")))

@@ -84,7 +84,7 @@ class Show(ShellTest):
         self.fails(1, "show", "idx:images", "--sample", "50", says="has 50 samples, counted from 0")
         self.fails(2, "show", "idx:images", "--sample", "5", "-n", "2", says="--sample names one")
         self.fails(2, "show", "idx:images", "--field", "x", says="no field 'x'")
-        self.fails(2, "show", "idx:images", "--device", "cuda:0", says="its --device is cpu")
+        self.fails(2, "show", "idx:images", "--device", "cuda:0", says="expected --device cpu")
 
     def test_transforms_are_shown(self):
         uri, _, _ = self.labelled(3)
@@ -211,11 +211,11 @@ class Vocabulary(ShellTest):
 
     def test_what_is_no_vocabulary_is_named_with_its_line(self):
         for says, content in (("v: line 1: .*empty", b""), ("v: line 2: expected '\"'", b'{"a": 1,\n b: 2}'),
-                              ("v: line 2: expected a whole number from 0 on", b'{"a":\n "b"}'),
+                              ("v: line 2: expected a whole number of at least 0", b'{"a":\n "b"}'),
                               ("v: line 3: expected '}'", b'{"a": 1\n\n"b": 2}'), ("v: line 1: expected a closing", b'{"a": 1, "b\n": 2}'),
                               ("v: line 2: expected the end of the file", b'{"a": 1}\n{'),
-                              ("v: line 2: id 1 is there twice", b'{"a": 1,\n"b": 1}'),
-                              ("v: line 2: expected a token in base64", b"aGk= 0\nx\n"), ("v: line 2: id 0 is there twice", b"aGk= 0\naGk= 0\n")):
+                              ("v: line 2: id 1 appears twice", b'{"a": 1,\n"b": 1}'),
+                              ("v: line 2: expected a token in base64", b"aGk= 0\nx\n"), ("v: line 2: id 0 appears twice", b"aGk= 0\naGk= 0\n")):
             self.write("v", content)
             self.fails(1, "show", "tokens:t.bin?length=3", "--vocabulary", "v", says=says)
         self.fails(1, "show", "tokens:t.bin?length=3", "--vocabulary", "nowhere", says="^dataline: nowhere: No such file")

@@ -120,7 +120,7 @@ class AgainstStreaming(ShellTest):
             self.assertEqual([file for file in shards if not file.endswith(ending)], [], name)
             self.same(name)
             self.assertEqual(self.shards(name), shards, "nothing is written beside them")
-            self.assertIn("inflated into memory", "".join(json.loads(self.ok("info", f"mds:{name}?fields=n", "--json"))["notes"]))
+            self.assertIn("decompressed into memory", "".join(json.loads(self.ok("info", f"mds:{name}?fields=n", "--json"))["notes"]))
 
     def test_a_set_of_which_streaming_has_inflated_some_shards_is_read_as_a_whole(self):
         for name in ("gz", "zstd"):
@@ -135,7 +135,7 @@ class AgainstStreaming(ShellTest):
     def test_a_pickle_and_an_unknown_codec_are_refused_with_what_to_do(self):
         self.fails(1, "info", "mds:plain", says="column 'any': encoding 'pkl': a pickle runs code .*`fields`")
         for codec in ("br", "bz2", "snappy"):
-            self.fails(1, "info", f"mds:{codec}", says="is of .*which is not read: decompress it .*zstd")
+            self.fails(1, "info", f"mds:{codec}", says="is of .*which is not supported: decompress it .*zstd")
 
 
 if __name__ == "__main__":

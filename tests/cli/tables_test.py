@@ -41,7 +41,7 @@ class Uris(ShellTest):
         os.makedirs(self.path("pets/cats"))
         self.write("pets/cats/1.jpg", "x")
         for uri, fields in {"npy:a.npy": "Field: data", "idx:images": "Field: data",
-                            "raw:t.bin?dtype=u8": "Field: data, or those of the key `fields`",
+                            "raw:t.bin?dtype=u8": "Field: data, or the fields of the key `fields`",
                             "tokens:t.bin?length=10": "Fields: x, and y = x shifted by one",
                             "folder:pets": "Fields: image (encoded), label"}.items():
             self.assertRegex(docs[uri.split(":")[0]], rf"\. {re.escape(fields)}$")
@@ -49,14 +49,14 @@ class Uris(ShellTest):
                 self.assertIn(field["name"], re.findall(r"\w+", fields), uri)
         for scheme, fields in {"mnist": "image, label", "cifar10": "image, label", "cifar100": "image, label, coarse"}.items():
             self.assertRegex(docs[scheme], rf"\. Fields: {fields}$")
-        self.assertIn(". Fields: one for each extension ", docs["tar"])
+        self.assertIn(". Fields: one per extension ", docs["tar"])
         self.assertRegex(docs["megatron"], r"\. Field: tokens$")
-        self.assertIn(". Fields: its values by name", docs["jsonl"])
-        self.assertRegex(docs["arrow"], r"\. Fields: its columns, leaves of structs as struct/leaf$")
+        self.assertIn(". Fields: the values by name", docs["jsonl"])
+        self.assertRegex(docs["arrow"], r"\. Fields: the columns, leaves of structs as struct/leaf$")
         self.assertRegex(docs["mds"], r"\. Fields: its columns$")
         self.assertRegex(docs["litdata"], r"\. Fields: the values of its items, or tokens$")
-        self.assertRegex(docs["npz"], r"\. Fields: one for each array$")
-        self.assertRegex(docs["safetensors"], r"\. Fields: one for each tensor$")
+        self.assertRegex(docs["npz"], r"\. Fields: one per array$")
+        self.assertRegex(docs["safetensors"], r"\. Fields: one per tensor$")
         self.assertRegex(docs["tfrecord"], r"\. Fields: the features of tf\.train\.Example records, or data$")
 
     def test_help_of_commands_and_wrong_uris_lead_there(self):
@@ -121,7 +121,7 @@ class Info(ShellTest):
         self.digits(2)
         for io in ("mmap", "pread", "memory"):
             self.assertEqual(self.info("idx:images", "--io", io)["samples"], 2)
-        self.fails(2, "info", "idx:images", "--batch_size", "4", says="info takes no --batch-size.*loader")
+        self.fails(2, "info", "idx:images", "--batch_size", "4", says="info does not accept --batch-size.*loader")
 
 
 class Tables(ShellTest):

@@ -116,7 +116,7 @@ class Verify(ShellTest):
         self.digits(10)
         for flag, value in (("--on-error", "replace"), ("--epochs", "2"), ("--shuffle", "full"), ("--drop-last", None),
                             ("--max-bad", "3"), ("--start-step", "1")):
-            self.fails(2, "verify", "idx:images", flag, *([value] if value else []), says=f"takes no {flag}")
+            self.fails(2, "verify", "idx:images", flag, *([value] if value else []), says=f"does not accept {flag}")
         self.fails(2, "verify", "idx:images", "--good-indices", "", says="needs the name of a file")
         self.fails(2, "verify", says="verify")
         self.fails(1, "verify", "idx:absent", says="absent")

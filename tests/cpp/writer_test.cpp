@@ -110,7 +110,7 @@ TEST_F(CppWriter, TargetsThatAreNoneAreRefused) {
   const Error csv = thrown_by([&] { Writer(uri("csv"), kNumbers); });
   EXPECT_EQ(csv.code(), DL_ERR_BAD_URI);
   EXPECT_EQ(csv.column(), 1);
-  EXPECT_TRUE(says(csv, {"'csv' is not written", "arrow, parquet, tar, tfrecord, npy, tokens"}));
+  EXPECT_TRUE(says(csv, {"'csv' cannot be written", "arrow, parquet, tar, tfrecord, npy, tokens"}));
   EXPECT_EQ(Writer::try_create(uri("tfrecord"), {Field::dense<double>("x")}).status(), DL_ERR_UNSUPPORTED);
   EXPECT_EQ(Writer::try_create(uri(), std::vector<Field>()).status(), DL_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(Writer::try_create(uri(), Views()).status(), DL_ERR_INVALID_ARGUMENT);

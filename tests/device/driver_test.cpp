@@ -62,7 +62,7 @@ TEST_F(Driver, AMissingLibraryIsNamed) {
 TEST_F(Driver, ALibraryThatIsNoDriverIsNamed) {
   const Status status = refused("cuda", "libm.so.6");
   EXPECT_EQ(status.code(), Code::kNoDevice);
-  EXPECT_THAT(status.message(), AllOf(HasSubstr("libm.so.6"), HasSubstr("is no CUDA driver")));
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("libm.so.6"), HasSubstr("is not a CUDA driver")));
 }
 
 TEST_F(Driver, AnOldDriverTellsItsVersionAndTheLeast) {

@@ -99,7 +99,7 @@ TEST_F(DeviceImages, OfPartsWithTransformsOfTheirOwnAreThoseOfTheCpu) {
     const auto [status, message] =
         create_error(dataset, on_device(images({{"io", "device"}, {"homogeneous", homogeneous}})));
     EXPECT_EQ(status, DL_ERR_UNSUPPORTED);
-    EXPECT_THAT(message, HasSubstr("io=device cannot hold a mix whose parts have transforms"));
+    EXPECT_THAT(message, HasSubstr("io=device cannot hold a mix whose parts have their own transforms"));
   }
 }
 
@@ -177,9 +177,9 @@ TEST_F(DeviceImages, OfSizesOfTheirOwnOrDrawnAtRandomByTheHostAreNotHeldOnTheDev
     EXPECT_EQ(status, DL_ERR_UNSUPPORTED) << message;
     return message;
   };
-  EXPECT_THAT(refused("image: decode"), HasSubstr("field 'image': its images have sizes of their own"));
-  EXPECT_THAT(refused("image: decode, random_resized_crop(16)"), HasSubstr("draws at random"));
-  EXPECT_THAT(refused("image: decode, resize(16x16), hflip, scale(2)"), HasSubstr("draws at random"));
+  EXPECT_THAT(refused("image: decode"), HasSubstr("field 'image': its images vary in size"));
+  EXPECT_THAT(refused("image: decode, random_resized_crop(16)"), HasSubstr("is random"));
+  EXPECT_THAT(refused("image: decode, resize(16x16), hflip, scale(2)"), HasSubstr("is random"));
 }
 
 }  // namespace

@@ -146,8 +146,8 @@ TEST_F(Pin, TheCpuOpensNoDeviceThatNobodyNamed) {
   EXPECT_EQ(pin(*device), 0);
   EXPECT_EQ(fake_cuda_calls("cuInit"), 0);
   EXPECT_EQ(fake_cuda_calls("cuDevicePrimaryCtxRetain"), 0);
-  EXPECT_THAT(warnings_,
-              ElementsAre(AllOf(HasSubstr("no CUDA context"), HasSubstr("pin_memory_device=cuda:N"))));
+  EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("no current primary CUDA context"),
+                                           HasSubstr("pin_memory_device=cuda:N"))));
 }
 
 TEST_F(Pin, TheCpuLocksThroughTheContextThatTheThreadHas) {
@@ -193,8 +193,8 @@ TEST_F(Pin, ASlotThatTheHostLockedInPartIsRefusedByItsNumber) {
     const Result<int64_t> locked = device->pin(host_.slot(0), host_.stride(), kSlots);
     EXPECT_EQ(locked.status().code(), Code::kInvalidArgument);
     EXPECT_THAT(std::string(locked.status().message()),
-                AllOf(HasSubstr("slot 2"),
-                      HasSubstr(at == host_.slot(2) ? "its first byte lies" : "its last byte lies")));
+                AllOf(HasSubstr("slot 2"), HasSubstr(at == host_.slot(2) ? "its first byte is in memory"
+                                                                         : "its last byte is in memory")));
     device->unpin();
     ASSERT_EQ(cuMemHostUnregister(at), 0);
   }

@@ -78,7 +78,7 @@ TEST_F(PluginFiles, AsADriverOfTheDeviceAreRefusedToo) {
   ASSERT_EQ(dl_options_set(options_, "cuda_library", file_.c_str(), &error_), DL_OK);
   dl_loader* loader = nullptr;
   EXPECT_EQ(dl_loader_create(dataset, options_, &loader, &error_), DL_ERR_NO_DEVICE) << error_.message;
-  EXPECT_THAT(error_.message, HasSubstr("the library was cut"));
+  EXPECT_THAT(error_.message, HasSubstr("the library is truncated"));
   dl_loader_destroy(loader);
   dl_dataset_destroy(dataset);
 }

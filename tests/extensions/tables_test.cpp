@@ -15,19 +15,19 @@ TEST_F(Extensions, RefuseNamesThatAreTakenOrNoNames) {
   format_.name = nullptr;
   EXPECT_THAT(add_format(), HasSubstr("NULL"));
   operator_.name = "resize";
-  EXPECT_THAT(add_operator(), HasSubstr("'resize' is there already"));
+  EXPECT_THAT(add_operator(), HasSubstr("'resize' already exists"));
   storage_.scheme = "file";
-  EXPECT_THAT(add_storage(), HasSubstr("'file' is there already"));
+  EXPECT_THAT(add_storage(), HasSubstr("'file' already exists"));
   EXPECT_EQ(destroyed_, 0) << "a table that is refused stays the host's";
 }
 
 TEST_F(Extensions, RefuseASecondOfTheSameName) {
   EXPECT_THAT(add_format(), HasSubstr("DL_OK"));
-  EXPECT_THAT(add_format(), HasSubstr("'mine' is there already"));
+  EXPECT_THAT(add_format(), HasSubstr("'mine' already exists"));
   EXPECT_THAT(add_operator(), HasSubstr("DL_OK"));
-  EXPECT_THAT(add_operator(), HasSubstr("'keep' is there already"));
+  EXPECT_THAT(add_operator(), HasSubstr("'keep' already exists"));
   EXPECT_THAT(add_storage(), HasSubstr("DL_OK"));
-  EXPECT_THAT(add_storage(), HasSubstr("'mem' is there already"));
+  EXPECT_THAT(add_storage(), HasSubstr("'mem' already exists"));
   EXPECT_EQ(destroyed_, 0);
 }
 
@@ -130,7 +130,7 @@ TEST_F(Extensions, AFormatThatMakesNothingOrFailsWithoutAWordIsNamed) {
   format_.open = [](void*, const dl_format_request*, dl_dataset**, dl_error*) -> dl_status { return DL_OK; };
   add_format();
   use();
-  EXPECT_THAT(open_error("mine:here"), HasSubstr("DL_ERR_READER here: mine: open made no dataset"));
+  EXPECT_THAT(open_error("mine:here"), HasSubstr("DL_ERR_READER here: mine: open created no dataset"));
   format_.name = "silent";
   format_.open = [](void*, const dl_format_request*, dl_dataset**, dl_error*) -> dl_status { return 77; };
   add_format();
@@ -268,7 +268,7 @@ TEST_F(Extensions, LoadOfAPluginTwiceIsRefusedAndLeavesTheFirst) {
       << error_.message;
   EXPECT_EQ(dl_extensions_load(extensions_, tests::in_build(SAMPLES).c_str(), &error_),
             DL_ERR_INVALID_ARGUMENT);
-  EXPECT_THAT(error_.message, HasSubstr("'dlrec' is there already"));
+  EXPECT_THAT(error_.message, HasSubstr("'dlrec' already exists"));
   EXPECT_EQ(dl_format_count(extensions_), dl_format_count(nullptr) + 1);
 }
 

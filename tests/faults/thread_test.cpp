@@ -33,7 +33,7 @@ TEST(ThreadFaults, AWorkerThatCannotStartFailsCreateByNameAndTheNextTryWorks) {
     EXPECT_EQ(status, DL_ERR_THREAD);
     EXPECT_NE(message.find("worker " + std::to_string(started + 1) + " of 4"), std::string::npos) << message;
     EXPECT_NE(message.find("Resource temporarily unavailable"), std::string::npos) << message;
-    EXPECT_NE(message.find("take a smaller num_workers (0 needs no thread)"), std::string::npos) << message;
+    EXPECT_NE(message.find("lower num_workers (0 needs no thread)"), std::string::npos) << message;
   }
   EXPECT_EQ(epoch_samples(make_loader(dataset, {{"num_workers", "4"}})).size(), 100u);
 }

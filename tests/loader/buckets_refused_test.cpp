@@ -84,12 +84,12 @@ TEST(BadBuckets, AreRefusedByOptionExpectedAndGot) {
        "bucket_edges"},
       {{{"bucket_edges", "100"}, {"transform", "pad_to(100), pad_to(bucket)"}},
        DL_ERR_BAD_TRANSFORM,
-       "transform: column 21: pad_to: length: bucket: expected sequences of their own lengths, got i32[100]"},
+       "transform: column 21: pad_to: length: bucket: expected sequences of varying lengths, got i32[100]"},
       {{{"bucket_edges", "100"}, {"transform", "pad_to(bucket, value=0.5)"}}, DL_ERR_BAD_TRANSFORM, ""},
       {{{"bucket_edges", "100"}, {"transform", "pad_to(buckets)"}}, DL_ERR_BAD_TRANSFORM, ""},
       {{{"bucket_edges", "100"}, {"batch_size", "4"}, {"last_batch", "drop"}},
        DL_ERR_EMPTY,
-       "an epoch has no steps (3 samples, 3 slots, global batch 4), and epochs=0 asks for them for ever"},
+       "an epoch has no steps (3 samples, 3 slots, global batch 4), and epochs=0 repeats it without a limit"},
   };
   for (const Row& row : table) {
     const auto [status, message] = create_error(dataset, row.settings);
@@ -103,8 +103,8 @@ TEST(BadBuckets, AreRefusedByOptionExpectedAndGot) {
 TEST(BadBuckets, WithAnotherOrderOrLengthsOfAnotherCountAreRefused) {
   const Dataset set = counting_dataset(4);
   EXPECT_EQ(create_error(set, {{"bucket_edges", "10"}}).second,
-            "option bucket_edges: only reading sample 0 would tell its length; give the option lengths, one "
-            "a sample");
+            "option bucket_edges: the length of sample 0 is not known without reading it; set the option "
+            "lengths, one per sample");
   const auto refused = [&](std::vector<int64_t> lengths, const Settings& settings,
                            const std::function<dl_status(dl_options*, dl_error*)>& more = nullptr) {
     const Options options = make_options(settings);
@@ -120,12 +120,12 @@ TEST(BadBuckets, WithAnotherOrderOrLengthsOfAnotherCountAreRefused) {
     dl_loader_destroy(loader);
     return std::string(error.message);
   };
-  EXPECT_EQ(refused({1, 2, 3}, {{"bucket_edges", "10"}}), "option lengths: expected one a sample, 4, got 3");
-  EXPECT_EQ(refused({}, {{"bucket_edges", "10"}}), "option lengths: expected one a sample, 4, got 0");
+  EXPECT_EQ(refused({1, 2, 3}, {{"bucket_edges", "10"}}), "option lengths: expected 4, got 3");
+  EXPECT_EQ(refused({}, {{"bucket_edges", "10"}}), "option lengths: expected 4, got 0");
   EXPECT_EQ(refused({1, 2, -3, 4}, {{"bucket_edges", "10"}}),
             "sample 2: its length is -3, expected 0 or more");
   EXPECT_EQ(refused({1, 2, 3, 4}, {}), "option lengths: needs bucket_edges");
-  const std::string both = ": expected one of the two, got both: a bucket takes every sample once an epoch";
+  const std::string both = ": expected one of the two, got both: buckets deliver every sample once per epoch";
   EXPECT_EQ(refused({1, 2, 3, 4}, {{"bucket_edges", "10"}},
                     [](dl_options* options, dl_error* error) {
                       const int64_t index = 0;

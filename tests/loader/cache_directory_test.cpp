@@ -28,8 +28,8 @@ TEST_F(CacheDirectoryTest, AnIndexThatHoldsAnythingElseStaysAndTheJobContinuesWi
     warnings_.clear();
     EXPECT_EQ(open(settings()), nullptr);
     ASSERT_EQ(warnings_.size(), 1u);
-    EXPECT_THAT(warnings_[0],
-                HasSubstr("continues without it: " + path("index") + ": is no index of this cache; remove"));
+    EXPECT_THAT(warnings_[0], HasSubstr("continues without it: " + path("index") +
+                                        ": is not an index of this cache; remove"));
     std::ifstream after(path("index"), std::ios::binary);
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(after), {}), text);
   }
@@ -45,7 +45,7 @@ TEST_F(CacheDirectoryTest, TheBudgetIsNeverExceededAndSaysSoOnce) {
   EXPECT_TRUE(first->full() && second->full());
   EXPECT_GT(count_kept(*first, 0, 1000), 300) << "what fitted is there";
   EXPECT_EQ(warnings_.size(), 2u);
-  EXPECT_THAT(warnings_[0], HasSubstr("no more samples are kept: cache_bytes=100000 is used up"));
+  EXPECT_THAT(warnings_[0], HasSubstr("stores no more samples: cache_bytes=100000 is used up"));
 }
 
 TEST_F(CacheDirectoryTest, CachesThatNobodyUsesGoForOnesThatAreUsed) {
@@ -140,7 +140,7 @@ TEST_F(CacheDirectoryTest, LinksThatArePlantedAreNotFollowed) {
   for (const std::string& file : {std::string("lock"), std::string(kKey) + "/index"}) {
     const std::string at = folder_ + "/cache/" + file;
     EXPECT_THAT(plant_and_open([&] { fs::create_symlink(mine, at); }),
-                HasSubstr("continues without it: " + at + ": a symbolic link, a file"));
+                HasSubstr("continues without it: " + at + ": is a symbolic link, expected a file"));
     EXPECT_THAT(plant_and_open([&] { fs::create_hard_link(mine, at); }), HasSubstr("continues without it"));
   }
   const std::string directory = plant_and_open([&] {
@@ -148,7 +148,7 @@ TEST_F(CacheDirectoryTest, LinksThatArePlantedAreNotFollowed) {
     fs::remove(folder_ + "/cache/" + kKey);
     fs::create_directory_symlink(folder_ + "/elsewhere", folder_ + "/cache/" + kKey);
   });
-  EXPECT_THAT(directory, HasSubstr("a symbolic link, a directory is needed"));
+  EXPECT_THAT(directory, HasSubstr("is a symbolic link, expected a directory"));
   EXPECT_TRUE(fs::is_empty(folder_ + "/elsewhere"));
 }
 

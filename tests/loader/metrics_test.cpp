@@ -368,7 +368,7 @@ TEST(MetricsText, LabelsThatAreNoneAreRefusedByColumn) {
                              "a=\"\n\"", "a=\"\\x\"", ",", "a=\"x\",,b=\"y\"", "a-b=\"x\""})
     EXPECT_NE(refusal(labels).find("labels: expected "), std::string::npos)
         << labels << ": " << refusal(labels);
-  EXPECT_EQ(refusal("thread=\"1\""), "labels: 'thread' is the loader's own");
+  EXPECT_EQ(refusal("thread=\"1\""), "labels: 'thread' is reserved for the loader");
   EXPECT_NE(refusal("a=\"x\",b").find("column 7"), std::string::npos) << refusal("a=\"x\",b");
 }
 

@@ -230,7 +230,7 @@ TEST(MixGrammar, RefusesWhatCannotBeMixedWithAColumn) {
            Refused{"image: cast(f32), mixup(0.2, labels=label); label: cast(f32)", 37, DL_ERR_BAD_TRANSFORM,
                    "one_hot(n)"},
            Refused{"image: cast(f32), cutmix(labels=tag)", 33, DL_ERR_NO_SUCH_FIELD, "'tag'"},
-           Refused{"image: cast(f32), mixup(labels=image)", 32, DL_ERR_BAD_TRANSFORM, "a field of their own"},
+           Refused{"image: cast(f32), mixup(labels=image)", 32, DL_ERR_BAD_TRANSFORM, "a separate field"},
            Refused{"image: cast(f32), mixup(0); label: one_hot(5)", 25, DL_ERR_BAD_TRANSFORM, "0.000001"},
            Refused{"image: cast(f32), mixup(nan); label: one_hot(5)", 25, DL_ERR_BAD_TRANSFORM, "a number"},
            Refused{"image: cast(f32), flatten, cutmix; label: one_hot(5)", 28, DL_ERR_BAD_TRANSFORM,

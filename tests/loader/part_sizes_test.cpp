@@ -134,7 +134,7 @@ TEST(PartSizes, MixedBatchesAndWhatNeedsOneSizeAreRefused) {
   EXPECT_THAT(refused({{"batch_size", "2"},
                        {"homogeneous", "batch"},
                        {"transform", "image: cast(f32), mixup(0.3); label: one_hot(4)"}}),
-              HasSubstr("its size is another in each part of the mix"));
+              HasSubstr("its size differs between parts of the mix"));
 }
 
 }  // namespace

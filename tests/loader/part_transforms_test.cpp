@@ -184,8 +184,8 @@ TEST(PartTransforms, WhatCannotBeOneBatchNamesBothPartsAndTheCure) {
       mix_of({{"small", small.get(), "image: cast(f32)", 1}, {"large", large.get(), "", 1}});
   EXPECT_EQ(types.status, DL_ERR_MISMATCH);
   EXPECT_EQ(types.message,
-            "mix: part large: field 'image' becomes u8[7x7] (HW), in part small it becomes f32[4x4] "
-            "(HW); open them alike, or give the parts transforms that make them alike");
+            "mix: part large: field 'image' becomes u8[7x7] (HW), in part small it becomes f32[4x4] (HW); "
+            "open the parts with the same keys, or add transforms that make them equal");
   const Dataset mix =
       good_mix({{"small", small.get(), "", 1}, {"large", large.get(), "image: resize([5, 5])", 1}});
   const auto [status, message] = create_error(mix, {{"batch_size", "2"}});
@@ -207,7 +207,7 @@ TEST(PartTransforms, TheTransformOfAPartIsRefusedByItsName) {
               Pair(DL_ERR_BAD_TRANSFORM, HasSubstr("mix: part large: transform: column 8")));
   EXPECT_THAT(refused("picture: hflip"), Pair(DL_ERR_NO_SUCH_FIELD, HasSubstr("part large: ")));
   EXPECT_THAT(refused("image: cast(f32), mixup(0.2); label: one_hot(4)"),
-              Pair(DL_ERR_BAD_TRANSFORM, HasSubstr("they belong into the loader's transform")));
+              Pair(DL_ERR_BAD_TRANSFORM, HasSubstr("put them into the loader's transform")));
   EXPECT_THAT(refused("image: resize(bucket)"), Pair(DL_ERR_BAD_TRANSFORM, HasSubstr("part large: ")));
 }
 
@@ -239,18 +239,19 @@ TEST(PartTransforms, OtherCompositionsRefuseTheMix) {
   dl_dataset* made = nullptr;
   Error error;
   EXPECT_EQ(dl_dataset_concat(both, 2, nullptr, &made, &error), DL_ERR_UNSUPPORTED);
-  EXPECT_THAT(error.message, HasSubstr("concat: not of a mix whose parts have transforms"));
+  EXPECT_THAT(error.message,
+              HasSubstr("concat: not supported for a mix whose parts have their own transforms"));
   const char* names[] = {"a", "b"};
   EXPECT_EQ(dl_dataset_zip(both, names, 2, nullptr, &made, &error), DL_ERR_UNSUPPORTED);
-  EXPECT_THAT(error.message, HasSubstr("zip: not of a mix"));
+  EXPECT_THAT(error.message, HasSubstr("zip: not supported for a mix"));
   EXPECT_EQ(dl_dataset_subset(twins.by_parts.get(), &index, 1, nullptr, nullptr, nullptr, &made, &error),
             DL_ERR_UNSUPPORTED);
-  EXPECT_THAT(error.message, HasSubstr("subset: not of a mix"));
+  EXPECT_THAT(error.message, HasSubstr("subset: not supported for a mix"));
   const MadeMix packed =
       mix_of({{"small", twins.small.get(), "image: hflip", 0, 1}, {"large", twins.small.get(), "", 0, 1}},
              {{"pack_length", "8"}});
   EXPECT_EQ(packed.status, DL_ERR_UNSUPPORTED);
-  EXPECT_THAT(packed.message, HasSubstr("option pack_length: not of a mix"));
+  EXPECT_THAT(packed.message, HasSubstr("option pack_length: not supported for a mix"));
 }
 
 TEST(PartTransforms, AThousandDifferentOnesAreTakenAndOneMoreIsRefused) {

@@ -23,16 +23,16 @@ TEST(LoaderMix, AStateOfOtherPartsIsRefusedByPart) {
   EXPECT_EQ(refused(old, mix({{"web", 60, 1}, {"math", 100, 1}})),
             "state of another job: part math is not in the state's mix");
   EXPECT_EQ(refused(old, mix({{"web", 60, 1}})),
-            "state of another job: part code of the state's mix is not here");
+            "state of another job: part code of the state's mix is missing here");
   EXPECT_NE(refused(old, mix({{"code", 100, 1}, {"web", 60, 1}})).find("in another order"),
             std::string::npos);
   EXPECT_NE(refused(old, mix({{"web", 60, 1}, {"code", 100, 2}})).find("mix is 'weights"), std::string::npos);
   EXPECT_NE(refused(old, old, with(kJob, {{"homogeneous", "batch"}})).find("homogeneous batches"),
             std::string::npos);
   EXPECT_EQ(refused(old, counting_dataset(160)),
-            "state of another job: it is of a mix of datasets, this dataset is none");
+            "state of another job: the state's dataset is a mix of datasets, this dataset is not");
   EXPECT_EQ(refused(counting_dataset(160), old),
-            "state of another job: this dataset is a mix of datasets, that of the state is none");
+            "state of another job: this dataset is a mix of datasets, the state's dataset is not");
 }
 
 TEST(LoaderMix, AStateOfOtherWindowsIsRefusedByWhatDiffers) {
@@ -66,10 +66,9 @@ TEST(LoaderMix, OptionsThatDoNotGoWithAMixAreRefused) {
   const auto [status, text] =
       create_error(mix({{"a", 9, 0, 1}}), {{"homogeneous", "batch"}, {"shuffle", "window"}});
   EXPECT_EQ(status, DL_ERR_UNSUPPORTED);
-  EXPECT_EQ(
-      text,
-      "option shuffle: window does not go with homogeneous=batch and repeats, whose steps jump about in "
-      "their part; expected full or none, or a mix with weights");
+  EXPECT_EQ(text,
+            "option shuffle: window does not support a mix with repeats and homogeneous=batch; expected full "
+            "or none, or a mix with weights");
   EXPECT_NE(message(dataset, {{"samples_per_epoch", "7"}}).find("samples_per_epoch"), std::string::npos);
   std::vector<double> weights(125, 1);
   Options options = make_options();
@@ -77,7 +76,7 @@ TEST(LoaderMix, OptionsThatDoNotGoWithAMixAreRefused) {
   ASSERT_EQ(dl_options_set_weights(options.get(), weights.data(), 125, nullptr, nullptr, &error), DL_OK);
   dl_loader* loader = nullptr;
   EXPECT_EQ(dl_loader_create(dataset.get(), options.get(), &loader, &error), DL_ERR_BAD_OPTION);
-  EXPECT_NE(std::string(error.message).find("option weights: not with a mix"), std::string::npos)
+  EXPECT_NE(std::string(error.message).find("option weights: not supported for a mix"), std::string::npos)
       << error.message;
 }
 
@@ -91,7 +90,7 @@ TEST(LoaderMix, WhatCannotBeMixedIsRefusedInTheCall) {
     return message;
   };
   EXPECT_EQ(refused(DL_ERR_OUT_OF_RANGE, {{"a", 1, 0}, {"b", 1, 0}}),
-            "mix: all 2 weights are 0: no part is left to draw from");
+            "mix: all 2 weights are 0, so no part can be drawn");
   EXPECT_NE(
       refused(DL_ERR_OUT_OF_RANGE, {{"a", 1, std::numeric_limits<double>::quiet_NaN()}}).find("got nan"),
       std::string::npos);

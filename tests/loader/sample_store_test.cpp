@@ -303,7 +303,7 @@ TEST_F(SampleStoreTest, WhatMayNotBeWrittenIsReadAndSaysSoOnce) {
     store->keep(500, 7, view(bytes_of_sample(500)));
     if (read(*store, 500) != "none") return 3;
     const std::string refused = folder_ + "/cache/lock: permission denied";
-    if (warnings_.size() != 1 || warnings_[0].find("no more samples are kept: ") == std::string::npos ||
+    if (warnings_.size() != 1 || warnings_[0].find("stores no more samples: ") == std::string::npos ||
         warnings_[0].find(refused) == std::string::npos)
       return 4;
     if (open(settings(kOtherKey)) != nullptr) return 5;

@@ -193,7 +193,7 @@ TEST(SlotMemory, BeyondAnyMachineIsRefusedWithTheOptionsToLower) {
     settings.emplace_back("max_bytes_per_sample", most_bytes);
     const auto [status, message] = create_error(dataset, settings);
     EXPECT_EQ(status, DL_ERR_OVER_BUDGET) << message;
-    EXPECT_THAT(message, HasSubstr("the plan is beyond any machine"));
+    EXPECT_THAT(message, HasSubstr("the plan does not fit in any memory"));
     EXPECT_THAT(message, HasSubstr("; lower batch_size, prefetch_depth, max_leases or max_bytes_per_sample"));
   };
   refusal(dense, "100000000", "1MiB");      // 2.4 * 10^15 bytes
@@ -207,7 +207,7 @@ TEST(SlotMemory, BeyondAnyMachineIsRefusedAndNoBudgetIsAskedFor) {
       counting_dataset(100),
       {{"batch_size", "100000000000"}, {"last_batch", "pad"}, {"max_leases", "1000"}, {"num_workers", "0"}});
   EXPECT_EQ(status, DL_ERR_OVER_BUDGET) << message;
-  EXPECT_THAT(message, StartsWith("the plan is beyond any machine (1001 slots of "));
+  EXPECT_THAT(message, StartsWith("the plan does not fit in any memory (1001 slots of "));
   EXPECT_THAT(message, HasSubstr("; lower batch_size, prefetch_depth, max_leases or max_bytes_per_sample"));
 }
 

@@ -145,7 +145,7 @@ TEST(Trace, WrongCallsSayWhatIsWrong) {
   EXPECT_EQ(start(nullptr, &sink), DL_ERR_INVALID_ARGUMENT);
   ASSERT_EQ(start(path.c_str(), nullptr), DL_OK) << error.message;
   EXPECT_EQ(start(path.c_str(), nullptr), DL_ERR_WRONG_STATE);
-  EXPECT_STREQ(error.message, "a trace is being written already; stop it first");
+  EXPECT_STREQ(error.message, "a trace is already being written; stop it first");
   const auto [status, message] =
       create_error(counting_dataset(10), {{"trace", folder.path("none") + "/trace.json"}});
   EXPECT_EQ(status, DL_ERR_NOT_FOUND) << message;
@@ -184,7 +184,7 @@ TEST(Trace, NeverWritesOverOtherData) {
   for (const std::string& path : {data, symbolic, hard}) {
     const auto [status, message] = create_error(dataset, {{"trace", path}});
     EXPECT_EQ(status, DL_ERR_WRONG_STATE) << message;
-    EXPECT_NE(message.find("trace " + path + ": exists and holds other data"), std::string::npos) << message;
+    EXPECT_NE(message.find("trace " + path + ": exists, and is not a file"), std::string::npos) << message;
     EXPECT_EQ(read_whole(data), rows);
   }
   std::ofstream(trace).close();
@@ -234,7 +234,7 @@ TEST(Trace, AtItsLimitItEndsWholeWithALineInTheLog) {
   EXPECT_GT(static_cast<int64_t>(taken.text.size()), kLimit / 2);
   EXPECT_EQ(count_of(taken.text, R"("name":"a \"field\"\u000a<script>: \\ copy")") > 100, true);
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0], "trace: ends here, at its limit of 200000 bytes; the job goes on");
+  EXPECT_EQ(said[0], "trace: stopped at its limit of 200000 bytes; the job continues");
 }
 
 TEST(Trace, TheBytesDeliveredAreTheSameWithAndWithout) {

@@ -211,7 +211,7 @@ TEST(TuneState, WhatWasFoundIsWhatTheNextStartBeginsWith) {
   const Loader second = make_loader(dataset, job);
   ASSERT_EQ(dl_loader_state_load(second.get(), state.c_str(), nullptr), DL_OK);
   EXPECT_EQ(tuned_of(second).num_workers, 2);
-  EXPECT_STREQ(tuned_of(second).text, "measuring 2 workers, depth 9, as the state says");
+  EXPECT_STREQ(tuned_of(second).text, "measuring 2 workers, depth 9, from the saved state");
 }
 
 // Two loaders at the same position have the same state, whatever tuning has found in each.

@@ -103,13 +103,13 @@ TEST(Order, ContradictingOptionsAreRefused) {
   OrderSpec spec = order_spec(1, Shuffle::kFull);
   spec.has_indices = true;
   spec.indices = indices;
-  EXPECT_REFUSED(spec, Code::kBadOption, "sample_indices and shuffle: give one of them");
+  EXPECT_REFUSED(spec, Code::kBadOption, "sample_indices and shuffle: expected one of the two, got both");
   spec.shuffle = Shuffle::kNone;
   spec.weights = weights;
-  EXPECT_REFUSED(spec, Code::kBadOption, "sample_indices and weights: give one of them");
+  EXPECT_REFUSED(spec, Code::kBadOption, "sample_indices and weights: expected one of the two, got both");
   spec = order_spec(1, Shuffle::kFull);
   spec.weights = weights;
-  EXPECT_REFUSED(spec, Code::kBadOption, "weights and shuffle: give one of them");
+  EXPECT_REFUSED(spec, Code::kBadOption, "weights and shuffle: expected one of the two, got both");
   spec = order_spec(1, Shuffle::kNone);
   spec.samples_per_epoch = 5;
   EXPECT_REFUSED(spec, Code::kBadOption, "samples_per_epoch=5 needs weights");
@@ -126,16 +126,16 @@ TEST(Order, AWrongWeightIsRefusedWithItsPlaceAndValue) {
   weights = {std::nan(""), 1, 1};
   EXPECT_REFUSED(spec, Code::kOutOfRange, "weights[0]: expected a finite number >= 0, got nan");
   weights = {0, 0, -0.0};
-  EXPECT_REFUSED(spec, Code::kOutOfRange, "weights: all 3 are 0, nothing can be drawn");
+  EXPECT_REFUSED(spec, Code::kOutOfRange, "weights: all 3 are 0, so nothing can be drawn");
   weights = {0, 1e-310, 0};  // denormal: counts as 0, whatever the host's floating-point mode
-  EXPECT_REFUSED(spec, Code::kOutOfRange, "weights: all 3 are 0, nothing can be drawn");
+  EXPECT_REFUSED(spec, Code::kOutOfRange, "weights: all 3 are 0, so nothing can be drawn");
 }
 
 TEST(Order, AWrongCountOfWeightsOrDrawsIsRefusedWithBothNumbers) {
   const std::vector<double> weights = {1, 0, 2};
   OrderSpec spec = order_spec(4, Shuffle::kNone);
   spec.weights = weights;
-  EXPECT_REFUSED(spec, Code::kBadOption, "weights: expected 4, one a sample, got 3");
+  EXPECT_REFUSED(spec, Code::kBadOption, "weights: expected 4, one per sample, got 3");
   spec.sample_count = 3;
   spec.samples_per_epoch = 0;
   EXPECT_REFUSED(spec, Code::kBadOption, "samples_per_epoch: expected at least 1, got 0");

@@ -177,7 +177,7 @@ TEST(MixWindows, ATableHasRoomForTheBlocksOfThePassesThatAnEpochTouches) {
   const auto refused = many.create();
   ASSERT_FALSE(refused.is_ok());
   EXPECT_EQ(refused.status().code(), Code::kTooLarge);
-  EXPECT_NE(refused.status().message().find("goes through part 0 up to "), std::string::npos)
+  EXPECT_NE(refused.status().message().find("reads part 0 up to "), std::string::npos)
       << refused.status().message();
 }
 

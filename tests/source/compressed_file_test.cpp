@@ -89,10 +89,10 @@ TEST_F(CompressedFile, ItsNoteSaysWhatItWasAndHowMuchMemoryItTakes) {
     return file.is_ok() ? inflated_note(std::as_bytes(std::span(bytes)), file.value()) : "";
   };
   if (built()) {
-    EXPECT_EQ(note(zstd), "Zstandard: inflated into 12 bytes of memory");
+    EXPECT_EQ(note(zstd), "Zstandard: decompressed into 12 bytes of memory");
   }
   if (open(gzip).is_ok()) {
-    EXPECT_EQ(note(gzip), "gzip: inflated into 4 bytes of memory");
+    EXPECT_EQ(note(gzip), "gzip: decompressed into 4 bytes of memory");
   }
 }
 
@@ -103,12 +103,12 @@ TEST_F(CompressedFile, CutAnywhereIsTruncatedOrNoFrame) {
     const Status status = open(frame.substr(0, bytes)).status();
     EXPECT_TRUE(status.code() == Code::kTruncated) << bytes << ": " << status.message();
   }
-  expect_failure(frame.substr(0, 40), Code::kTruncated, "its Zstandard data break off, after 40 bytes");
+  expect_failure(frame.substr(0, 40), Code::kTruncated, "its Zstandard data is truncated after 40 bytes");
 }
 
 TEST_F(CompressedFile, WhatFollowsAFrameAndIsNoneIsCorrupt) {
   expect_failure(zstd_stored("x") + "behind", Code::kCorrupt,
-                 "expected a frame of Zstandard, got 6 other bytes");
+                 "expected a Zstandard frame, got 6 other bytes");
 }
 
 TEST_F(CompressedFile, DamageIsFound) {

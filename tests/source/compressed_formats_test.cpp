@@ -134,7 +134,7 @@ TEST_F(CompressedFormats, ASkippableFrameAnywhereIsNoData) {
     for (const auto& [what, bytes] : zstds(data)) {
       EXPECT_EQ(rows(dir_.write(name + ".zst", bytes)), plain) << name << ": " << what;
       expect_error(try_open(dir_.write("cut-" + name + ".zst", bytes.substr(0, 7))), Code::kTruncated,
-                   {"Zstandard data break off"});
+                   {"Zstandard data is truncated"});
     }
   }
   const MdsFile shard = mds_file({"one", "two"});

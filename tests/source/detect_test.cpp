@@ -99,7 +99,8 @@ TEST_F(DetectTest, GzipIsTakenForIdxUnlessItsNameSaysOtherwise) {
   EXPECT_EQ(format_of("train-images-idx3-ubyte.gz", gzip_stored(kIdx)), "idx");
   EXPECT_EQ(format_of("anything", gzip_stored(kIdx)), "idx");
   EXPECT_THAT(format_of("a.npy.gz", gzip_stored("x")), testing::HasSubstr("DL_ERR_UNSUPPORTED"));
-  EXPECT_THAT(format_of("a.tar.gz", gzip_stored("x")), testing::HasSubstr("gzip data, which is not read"));
+  EXPECT_THAT(format_of("a.tar.gz", gzip_stored("x")),
+              testing::HasSubstr("gzip data, which is not supported"));
 }
 
 TEST_F(DetectTest, KnownStrangersAreNamed) {

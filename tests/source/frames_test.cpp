@@ -76,10 +76,10 @@ TEST_P(Frames, OneInflaterDoesForManyAndGoesOnAfterADamagedOne) {
 }
 
 TEST_P(Frames, MoreOrLessThanExpectedIsCorrupt) {
-  expect_corrupt(stored(words(100)), 99, "inflates to more than 99 bytes");
-  expect_corrupt(stored(words(100)), 101, "inflates to 100 bytes, expected 101");
-  expect_corrupt(stored(words(100)), 0, "inflates to more than 0 bytes");
-  expect_corrupt(stored(""), 1, "inflates to 0 bytes, expected 1");
+  expect_corrupt(stored(words(100)), 99, "decompresses to more than 99 bytes");
+  expect_corrupt(stored(words(100)), 101, "decompresses to 100 bytes, expected 101");
+  expect_corrupt(stored(words(100)), 0, "decompresses to more than 0 bytes");
+  expect_corrupt(stored(""), 1, "decompresses to 0 bytes, expected 1");
 }
 
 TEST_P(Frames, CutAnywhereIsCorrupt) {
@@ -91,7 +91,7 @@ TEST_P(Frames, CutAnywhereIsCorrupt) {
 }
 
 TEST_P(Frames, WhatIsNoFrameIsCorrupt) {
-  expect_corrupt("what else would it be", 100, "are damaged or break off");
+  expect_corrupt("what else would it be", 100, "is damaged or truncated");
   expect_corrupt(stored(words(100)) + "and more", 100, "");
   std::string frame = stored(words(100));
   frame[4] = '\x7f';  // the descriptor of the frame

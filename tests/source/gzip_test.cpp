@@ -112,11 +112,11 @@ TEST_F(Gzip, WrongChecksumAndWrongLengthNameBothValues) {
 
 TEST_F(Gzip, MoreOrLessThanExpectedIsAnError) {
   std::string file = gzip_stored("some data");
-  expect_failure(file, 8, Code::kCorrupt, "inflates to more than 8 bytes");
-  expect_failure(file, 10, Code::kTruncated, "inflates to 9 bytes, expected 10");
-  expect_failure(file + gzip_stored("x"), 9, Code::kCorrupt, "inflates to more than 9 bytes");
+  expect_failure(file, 8, Code::kCorrupt, "decompresses to more than 8 bytes");
+  expect_failure(file, 10, Code::kTruncated, "decompresses to 9 bytes, expected 10");
+  expect_failure(file + gzip_stored("x"), 9, Code::kCorrupt, "decompresses to more than 9 bytes");
   expect_failure(gzip_member(zeros_deflate("", 1000), ""), 100, Code::kCorrupt,
-                 "inflates to more than 100 bytes");
+                 "decompresses to more than 100 bytes");
 }
 
 TEST_F(Gzip, AFileCutAnywhereIsAnErrorNeverLess) {
@@ -130,7 +130,7 @@ TEST_F(Gzip, AFileCutAnywhereIsAnErrorNeverLess) {
   for (size_t length = 0; length < file.size(); ++length) {
     Status status = inflate(file.substr(0, length), out);
     EXPECT_TRUE(status.code() == Code::kTruncated || status.code() == Code::kCorrupt) << length;
-    // What is structurally visible is named so; inside of deflate data only "damaged or breaks off" can be
+    // What is structurally visible is named so; inside of deflate data only "damaged or truncated" can be
     // said.
     if (length <= 1 || length == member || length > file.size() - 8) {
       EXPECT_EQ(status.code(), Code::kTruncated) << length << " " << status.message();
@@ -158,7 +158,7 @@ TEST_F(Gzip, UnknownMethodsAndFlagsAreRefused) {
     file = gzip_header();
     file.replace(3, 1, header, 1);
     file += std::string(header).substr(1) + std::string(20, 'x');
-    expect_failure(file, 9, Code::kTruncated, "gzip header breaks off");
+    expect_failure(file, 9, Code::kTruncated, "gzip header is truncated");
   }
 }
 
@@ -177,8 +177,8 @@ TEST_F(Gzip, AHeaderThatEndsWithTheFileHasNoDataAndALongerOneIsCut) {
     ASSERT_EQ(whole.size(), 8u);
     ASSERT_EQ(cut.size(), 8u);
     expect_failure(gzip_header(flags) + whole, 9, Code::kCorrupt,
-                   "offset 18: gzip data is damaged or breaks off");
-    expect_failure(gzip_header(flags) + cut, 9, Code::kTruncated, "offset 0: gzip header breaks off");
+                   "offset 18: gzip data is damaged or truncated");
+    expect_failure(gzip_header(flags) + cut, 9, Code::kTruncated, "offset 0: gzip header is truncated");
   }
 }
 

@@ -174,7 +174,8 @@ TEST_F(IdentityTest, DataInMemoryAndReadersWithoutANameHaveNoLocalOne) {
   const SourceRef arrays = array_source({array}, 1000, {}, *memory).take();
   const Status refused = local_identity(*arrays).take_status();
   EXPECT_EQ(refused.code(), Code::kUnsupported);
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("data in memory cannot tell when its data changes"));
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("data in memory: changes of the data cannot be detected"));
   EXPECT_EQ(arrays->stamp(0), std::nullopt);
 }
 

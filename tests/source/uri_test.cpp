@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadUri{"npy:a%3Db=c", 5, "not a field name"},                                  //
                     BadUri{"npy:a=x.npy,b.npy", 13, "named and unnamed paths together"},           //
                     BadUri{"npy:a.npy,b=x.npy", 11, "named and unnamed paths together"},           //
-                    BadUri{"npy:a=x,b=y,a=z", 13, "name 'a' is given twice"},                      //
+                    BadUri{"npy:a=x,b=y,a=z", 13, "name 'a' appears twice"},                       //
                     BadUri{"npy:a%", 6, "two hexadecimal digits"},                                 //
                     BadUri{"npy:a%2", 6, "two hexadecimal digits"},                                //
                     BadUri{"npy:a%zz", 6, "two hexadecimal digits"},                               //
@@ -135,8 +135,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BadUri{"npy:a?=1", 7, "expected key=value"},                                   //
                     BadUri{"npy:a?trailing", 7, "key 'trailing' needs a value"},                   //
                     BadUri{"npy:a?x=1&y", 11, "key 'y' needs a value"},                            //
-                    BadUri{"npy:a?x=1&x=2", 11, "key 'x' is given twice"},                         //
-                    BadUri{"npy:a?x=1&y=2&x=1", 15, "key 'x' is given twice"},                     //
+                    BadUri{"npy:a?x=1&x=2", 11, "key 'x' appears twice"},                          //
+                    BadUri{"npy:a?x=1&y=2&x=1", 15, "key 'x' appears twice"},                      //
                     BadUri{"npy:a?x=%", 9, "two hexadecimal digits"},                              //
                     BadUri{"npy:a?x=1&y=%4", 13, "two hexadecimal digits"},                        //
                     BadUri{"npy:a?x=%00", 9, "NUL"},                                               //
@@ -164,7 +164,7 @@ TEST(Uri, HostileTextsCostNextToNothing) {
   const std::vector<std::pair<std::string, std::string>> table = {
       {"npy:" + std::string(kMost, ','), "URI column 5: a path is missing"},
       {"npy:a?" + std::string(kMost, '&'), "URI column 7: expected key=value"},
-      {"npy:a?" + repeated("k=1&", kMost / 4), "URI column 11: key 'k' is given twice"},
+      {"npy:a?" + repeated("k=1&", kMost / 4), "URI column 11: key 'k' appears twice"},
       {"npy:" + repeated("%41", kMost / 3) + "%", "two hexadecimal digits"},
       {"npy:" + std::string(kMost, '%'), "URI column 5: "},
       {"npy:" + std::string(kMost, '='), "URI column 5: "},
@@ -175,7 +175,7 @@ TEST(Uri, HostileTextsCostNextToNothing) {
   PeakGrowth growth;
   for (const auto& [text, part] : table) expect_error(parse_uri(text), Code::kBadUri, {part});
   expect_error(open_source(many_fields, test_context()), Code::kBadUri, {"more than 1024 fields"});
-  expect_error(open_source(twice, test_context()), Code::kBadUri, {"field 'a' is given twice"});
+  expect_error(open_source(twice, test_context()), Code::kBadUri, {"field 'a' appears twice"});
   expect_error(open_source(dims, test_context()), Code::kBadUri, {"100001 dims, at most 32"});
   EXPECT_LT(growth.bytes(), kMostGrowthBytes);
 }
@@ -246,14 +246,14 @@ INSTANTIATE_TEST_SUITE_P(Table, BadRecordFields,
                                          BadUri{"raw:a?dtype=u8&shape=-3", 22, "shape='-3'"},
                                          BadUri{"raw:a?dtype=u8&shape=3,4", 22, "shape='3,4'"},
                                          BadUri{"raw:a?dtype=u8&shape=9999999999999999999x2", 22, "shape="},
-                                         BadUri{"raw:a?fields=x:u8&dtype=u8", 19, "'dtype' beside 'fields'"},
-                                         BadUri{"raw:a?fields=x:u8&shape=3", 19, "'shape' beside 'fields'"},
+                                         BadUri{"raw:a?fields=x:u8&dtype=u8", 19, "'dtype' and 'fields'"},
+                                         BadUri{"raw:a?fields=x:u8&shape=3", 19, "'shape' and 'fields'"},
                                          BadUri{"raw:a?fields=", 14, "expected name:dtype"},
                                          BadUri{"raw:a?fields=x", 14, "'x': expected name:dtype"},
                                          BadUri{"raw:a?fields=:u8", 14, "expected name:dtype"},
                                          BadUri{"raw:a?fields=x:u8,", 19, "expected name:dtype"},
                                          BadUri{"raw:a?fields=x:u8,y:u9", 19, "unknown dtype 'u9'"},
-                                         BadUri{"raw:a?fields=x:u8,x:u8", 19, "field 'x' is given twice"},
+                                         BadUri{"raw:a?fields=x:u8,x:u8", 19, "field 'x' appears twice"},
                                          BadUri{"raw:a?fields=x:u8[3", 14, "expected name:dtype"},
                                          BadUri{"raw:a?fields=x:u8[]", 14, "expected name:dtype"},
                                          BadUri{"raw:a?fields=x:u8[3]4", 14, "expected name:dtype"},

@@ -106,7 +106,7 @@ TEST(WindowsFiles, AFileThatAnotherDoesNotShareIsNamed) {
                                   OPEN_EXISTING, 0, nullptr);
   ASSERT_NE(held, INVALID_HANDLE_VALUE);
   const Status status = open_status(path);
-  EXPECT_EQ(status.message(), path + ": another process has it open and does not share it");
+  EXPECT_EQ(status.message(), path + ": another process has it open for itself");
   EXPECT_EQ(status.os_error(), EBUSY);
   CloseHandle(held);
   EXPECT_TRUE(open_status(path).is_ok());

@@ -210,7 +210,7 @@ TEST_F(Sets, WhatAFormatDoesNotHoldIsRefusedByNameAndNothingIsMade) {
   refused("arrow", dense("x", DL_DTYPE_C64, {}, counting<double>(1)));
   refused("arrow", dense("x", DL_DTYPE_U8, {int64_t{1} << 32}, counting<uint8_t>(1)));
   refused("arrow", dense("x", DL_DTYPE_U8, {-1, 3}, counting<uint8_t>(1)));
-  EXPECT_NE(refused("tar", dense("x", DL_DTYPE_F32, {3}, counting<float>(3))).find("arrow holds it"),
+  EXPECT_NE(refused("tar", dense("x", DL_DTYPE_F32, {3}, counting<float>(3))).find("write arrow"),
             std::string::npos);
   refused("tar", ragged("ids", DL_DTYPE_I32, {1}, counting<int32_t>(1)));
   for (const char* name : {"Text", "a/b", ".x", "x.", "jpg", "cls", "a b"})
@@ -220,7 +220,7 @@ TEST_F(Sets, WhatAFormatDoesNotHoldIsRefusedByNameAndNothingIsMade) {
             std::string::npos);
   refused("tfrecord", dense("x", DL_DTYPE_F16, {}, counting<uint16_t>(1)));
   refused("tfrecord", ragged("x", DL_DTYPE_I32, {1}, counting<int32_t>(2), {2}));
-  EXPECT_NE(refused("npy", texts("x", {"a"})).find("arrow holds it"), std::string::npos);
+  EXPECT_NE(refused("npy", texts("x", {"a"})).find("write arrow"), std::string::npos);
   EXPECT_NE(refused("npy", dense("x", DL_DTYPE_BF16, {}, counting<uint16_t>(1))).find("cast(f32)"),
             std::string::npos);
   // The array has one dim more.
@@ -248,7 +248,8 @@ TEST_F(Sets, ARowThatAFormatDoesNotHoldIsRefusedAndTheWriterGoesOn) {
   EXPECT_EQ(tar.append(keyed, 0, 1).status, DL_OK);
   const Written twice = tar.append(keyed, 1, 1);
   EXPECT_EQ(twice.status, DL_ERR_INVALID_ARGUMENT);
-  EXPECT_NE(std::string(twice.error.message).find("'one' is also that of the row before"), std::string::npos)
+  EXPECT_NE(std::string(twice.error.message).find("'one' is the same as in the previous row"),
+            std::string::npos)
       << twice.error.message;
   EXPECT_EQ(tar.append(keyed, 2, 1).status, DL_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(tar.append(keyed, 3, 1).status, DL_ERR_INVALID_ARGUMENT);

@@ -259,17 +259,16 @@ TEST_F(ParquetSets, RefuseWhatTheFormatDoesNotHoldByName) {
     EXPECT_FALSE(there("set") || there("set.partial"));
     return std::string(writer.made.error.message);
   };
-  EXPECT_EQ(
-      refused(dense("x", DL_DTYPE_BF16, {}, counting<uint16_t>(1))),
-      "field 'x' is bf16, for which Parquet has no type; the transform cast(f32) delivers one that it has");
+  EXPECT_EQ(refused(dense("x", DL_DTYPE_BF16, {}, counting<uint16_t>(1))),
+            "field 'x' is bf16, for which Parquet has no type; add the transform cast(f32)");
   EXPECT_EQ(refused(dense("x", DL_DTYPE_C64, {2}, counting<double>(2))),
             "field 'x' is c64, for which Parquet has no type");
   EXPECT_NE(refused(dense("x", DL_DTYPE_I32, {3, 0}, std::vector<int32_t>()))
                 .find("field 'x' is i32[3x0]: its rows hold no values"),
             std::string::npos);
   EXPECT_NE(refused(dense("x", DL_DTYPE_U16, {int64_t{1} << 30}, std::vector<uint16_t>()))
-                .find("field 'x' is u16[1073741824]: a row takes at most 1073741824 bytes in a page of "
-                      "Parquet: arrow holds it"),
+                .find("field 'x' is u16[1073741824]: a row can take at most 1073741824 bytes in a Parquet "
+                      "page: write arrow"),
             std::string::npos);
 }
 
@@ -282,9 +281,9 @@ TEST_F(ParquetSets, RefuseARowThatFitsNoPageAndGoOn) {
   huge[0].offsets[3] = huge[0].offsets[2] + 1;
   const Written out = writer.append(huge, 0, 3);
   EXPECT_EQ(out.status, DL_ERR_TOO_LARGE);
-  EXPECT_STREQ(
-      out.error.message,
-      "row 1: field 'text' takes 1073741825 bytes in a page of Parquet, at most 1073741824: arrow holds it");
+  EXPECT_STREQ(out.error.message,
+               "row 1: field 'text' takes 1073741825 bytes in a Parquet page, expected at most 1073741824: "
+               "write arrow");
   EXPECT_EQ(writer.append(columns, 1, 2).status, DL_OK);
   ASSERT_EQ(writer.finish().status, DL_OK);
   const std::string bytes = read_whole(path("set/part-00000.parquet"));

@@ -176,13 +176,14 @@ TEST_F(WriterSets, AnotherJobDoesNotGoOnWithFinishedShards) {
     EXPECT_EQ(writer.made.status, DL_ERR_STATE_REFUSED);
     return std::string(writer.made.error.message);
   };
-  EXPECT_NE(refused(uri(), numbers(0), "job 2").find("it was begun with 'job 1', now it is 'job 2'"),
+  EXPECT_NE(refused(uri(), numbers(0), "job 2").find("it was started with 'job 1', now it is 'job 2'"),
             std::string::npos);
   EXPECT_NE(refused("tfrecord:" + path("set"), numbers(0), "job 1").find("its format is arrow, not tfrecord"),
             std::string::npos);
   EXPECT_NE(refused("arrow:" + path("set"), numbers(0), "job 1").find("its shard_bytes is 1, not 268435456"),
             std::string::npos);
-  EXPECT_NE(refused(uri() + "&codec=none", numbers(0), "job 2").find("it was begun with"), std::string::npos);
+  EXPECT_NE(refused(uri() + "&codec=none", numbers(0), "job 2").find("it was started with"),
+            std::string::npos);
   EXPECT_NE(refused(uri() + "&codec=lz4", numbers(0), "job 1").find("its codec is 'none', not 'lz4'"),
             std::string::npos);
   EXPECT_NE(
@@ -302,17 +303,18 @@ TEST_F(WriterSets, TargetsThatAreNoneAreRefusedByColumn) {
         Case{"x.feather", DL_ERR_BAD_URI, "write arrow:x,"},
         Case{"d/.tar", DL_ERR_BAD_URI, "write tar:d/.tar,"},
         Case{"csv:x.tar", DL_ERR_BAD_URI,
-             "'csv' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens: write tar:x,"},
+             "'csv' cannot be written, expected one of arrow, parquet, tar, tfrecord, npy, tokens: write "
+             "tar:x,"},
         Case{"tfrecords:x", DL_ERR_BAD_URI, "write tfrecord:x,"},
         Case{"idx:out", DL_ERR_BAD_URI,
-             "'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"},
+             "'idx' cannot be written, expected one of arrow, parquet, tar, tfrecord, npy, tokens"},
         Case{"arrow:a,b", DL_ERR_BAD_URI, "expected one path"},
         Case{"arrow:x=a", DL_ERR_BAD_URI, "expected one path"},
         Case{"arrow:out?shard_bytes=0", DL_ERR_BAD_URI, "expected a size from 1"},
         Case{"arrow:out?shard_bytes=many", DL_ERR_BAD_URI, "got 'many'"},
         Case{"arrow:out?level=3", DL_ERR_BAD_URI,
-             "unknown key 'level', a set of arrow has: shard_bytes, codec"},
-        Case{"tar:out?codec=zstd", DL_ERR_BAD_URI, "unknown key 'codec', a set of tar has: shard_bytes"},
+             "unknown key 'level'; a set of arrow accepts shard_bytes, codec"},
+        Case{"tar:out?codec=zstd", DL_ERR_BAD_URI, "unknown key 'codec'; a set of tar accepts shard_bytes"},
         Case{"parquet:out?codec=gzip", DL_ERR_BAD_URI, "codec: expected none, lz4 or zstd, got 'gzip'"},
         Case{"arrow:no/such/folder/out", DL_ERR_NOT_FOUND, "no/such/folder/out.partial"}}) {
     const TestWriter writer(wrong.uri, numbers(0));

@@ -53,24 +53,24 @@ Verdict more_workers(const TraceFigures& figures, int64_t workers, double gain, 
 
 // Workers that rest although the consumer waits: batches come in bursts.
 Verdict of_bursts(const TraceFigures& figures) {
-  const std::string rest =
-      "the workers rest for " + share_text(figures.idle_share) + " of their time though the consumer waits: ";
+  const std::string rest = "the workers are idle for " + share_text(figures.idle_share) +
+                           " of their time although the consumer waits: ";
   for (const TraceFigures::Stage& stage : figures.stages) {
     if (stage.share < kMostOfTheWork || stage.p50_ms <= 0 || stage.p99_ms < kUnevenRuns * stage.p50_ms)
       continue;
     return {.cause = "uneven_samples",
             .text = rest + "one run of '" + stage.name + "' in a hundred takes " +
                     fixed(stage.p99_ms / stage.p50_ms, 0) +
-                    " times as long as the middle one; more batches in flight (prefetch_depth) bridge that"};
+                    " times as long as the median; more batches in flight (prefetch_depth) even that out"};
   }
   return {.cause = "prefetch_depth",
-          .text = rest + "batches in flight do not bridge their unequal times; raise prefetch_depth"};
+          .text = rest + "batches take unequal times, and too few are in flight; raise prefetch_depth"};
 }
 
 // Whoever loads has no rest.
 Verdict of_work(const TraceFigures& figures, const std::string& who) {
   if (figures.stages.empty() || figures.stages[0].share < kMostOfTheWork)
-    return {.cause = "cpu", .text = who + ": more CPUs, or less work a sample, would help"};
+    return {.cause = "cpu", .text = who + ": more CPUs, or less work per sample, would help"};
   return {.cause = "transform",
           .text = who + "; '" + figures.stages[0].name + "' takes " + share_text(figures.stages[0].share) +
                   " of the work: make it cheaper, store its result, or use more CPUs"};
@@ -114,29 +114,27 @@ Verdict judge_trace(const TraceFigures& figures, double cpus) {
   if (figures.wait_share() < kTraceWaits)
     return {.cause = "consumer",
             .text = "the consumer is the limit: it takes " + fixed(figures.step_ms, 2) +
-                    " ms a step and waits for " + share_text(figures.wait_share()) +
+                    " ms per step and waits for " + share_text(figures.wait_share()) +
                     " of the time; nothing to gain here"};
   const std::string waits = "the consumer waits for " + share_text(figures.wait_share()) + " of the time";
   const auto most = std::max<int64_t>(1, static_cast<int64_t>(std::ceil(cpus)));
   const double now_ms = figures.next_ms + figures.step_ms;
   const double gain = now_ms / modelled_ms(figures, static_cast<double>(most));
   if (figures.workers == 0 && gain >= kTraceNoGain)
-    return more_workers(
-        figures, most, gain,
-        waits + ", in which it loads by itself: loading and the step take turns in one thread");
+    return more_workers(figures, most, gain,
+                        waits + ", in which it loads alone: loading and the step take turns in one thread");
   if (figures.read_share >= kMostOfTheWork)
     return {.cause = "storage",
             .text = waits + ", and the workers spend " + share_text(figures.read_share) +
-                    " of their work with reading: storage is the limit"};
+                    " of their work on reading: storage is the limit"};
   if (figures.workers > 0 && figures.helped_ms >= kMostOfNext * figures.next_ms)
-    return of_work(figures,
-                   waits + ", in which it loads beside the workers, sooner than they could hand over");
+    return of_work(figures, waits + ", in which it loads together with the workers");
   if (figures.workers > 0 && figures.idle_share >= kIdle) return of_bursts(figures);
   if (figures.workers > 0 && figures.workers < most && gain >= kTraceNoGain)
     return more_workers(figures, most, gain,
-                        waits + ", the workers are at work for " + share_text(1 - figures.idle_share) +
-                            " of theirs, and this machine has " + std::to_string(most) + " CPUs");
-  return of_work(figures, waits + ", and all workers are at work");
+                        waits + ", the workers are busy for " + share_text(1 - figures.idle_share) +
+                            " of their time, and this machine has " + std::to_string(most) + " CPUs");
+  return of_work(figures, waits + ", and all workers are busy");
 }
 
 std::string trace_json(const TraceFigures& figures, const Verdict& verdict, double cpus) {
@@ -165,11 +163,11 @@ std::string trace_json(const TraceFigures& figures, const Verdict& verdict, doub
 }
 
 std::string trace_text(const TraceFigures& figures, const Verdict& verdict) {
-  std::string out = table_text({{"by the trace alone: " + verdict.text}}, output_width(), 0);
+  std::string out = table_text({{"from the trace alone: " + verdict.text}}, output_width(), 0);
   out += "\n" + grouped(figures.steps) + " steps of " + fixed(figures.next_ms + figures.step_ms, 3) +
          " ms, waiting " + share_text(figures.wait_share()) + "; " +
          (figures.workers == 0
-              ? "the consumer loads by itself"
+              ? "the consumer loads alone"
               : std::to_string(figures.workers) + (figures.workers == 1 ? " worker" : " workers") +
                     ", idle " + share_text(figures.idle_share) + " of the time") +
          "\n\n";

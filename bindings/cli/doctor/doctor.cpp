@@ -172,7 +172,7 @@ class Doctor {
 // The verdict from a trace alone.
 int tell_trace(const Request& request, const TraceFigures& figures, const Interrupts& interrupts) {
   if (!request.options.empty())
-    throw usage_failure("--attach without a URI runs nothing: no options of a loader with it, got " +
+    throw usage_failure("--attach without a URI runs no loader: expected no options of a loader, got " +
                             flag_text(request.options[0].key),
                         "doctor");
   const double cpus = look_at_machine().cpus;
@@ -186,7 +186,7 @@ TraceFigures attached(const std::string& path, const Interrupts& interrupts) {
   if (!timeline && kind_of(path) == PathKind::kAbsent) throw system_failure(path, ENOENT);
   TraceFigures figures = timeline ? trace_figures(*timeline) : TraceFigures{};
   if (figures.steps == 0)
-    throw Failure{.message = path + (timeline ? ": the trace holds no step of a consumer"
+    throw Failure{.message = path + (timeline ? ": the trace has no step of a consumer"
                                               : ": expected a trace that trace=FILE wrote")};
   return figures;
 }
@@ -194,7 +194,7 @@ TraceFigures attached(const std::string& path, const Interrupts& interrupts) {
 ConsumerPlan consumer_of(const Request& request) {
   const auto ms = request.seconds("consumer_ms");
   if (request.has("consumer_cpu") && !ms && !request.flag("attach"))
-    throw usage_failure("--consumer-cpu says how --consumer-ms is spent: give both", "doctor");
+    throw usage_failure("--consumer-cpu needs --consumer-ms", "doctor");
   return {ms.value_or(0) * 1e-3, request.has("consumer_cpu"), request.count("consumer_holds", 1).value_or(1)};
 }
 
@@ -207,7 +207,7 @@ int run_doctor(const Request& request, const Interrupts& interrupts) {
   ConsumerPlan consumer = consumer_of(request);
   if (trace) {
     if (consumer.seconds > 0)
-      throw usage_failure("--attach has the consumer's time from the trace: no --consumer-ms with it",
+      throw usage_failure("--attach reads the consumer's time from the trace: expected no --consumer-ms",
                           "doctor");
     const TraceFigures figures = attached(*trace, interrupts);
     if (request.positionals.empty()) return tell_trace(request, figures, interrupts);

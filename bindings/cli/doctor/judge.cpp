@@ -20,9 +20,9 @@ constexpr double kFewerDo = 0.93;     // of the rate: so many more threads than 
 constexpr double kFewerMayDo = 0.85;  // by a short trial, which is to be measured again
 
 constexpr Cause kCauses[] = {
-    {"memory_budget", "memory_budget is below the least that the plan needs"},
+    {"memory_budget", "memory_budget is below the minimum for the plan"},
     {"leases_held", "the consumer holds more batches than max_leases: the others are copied"},
-    {"pin_refused", "pin_memory was asked for, and the system refused to lock the memory"},
+    {"pin_refused", "pin_memory was requested, but the system refused to lock the memory"},
     {"consumer", "the consumer takes longer than the loader: nothing to gain here"},
     {"too_few_workers", "more workers are faster, and the machine has the CPUs"},
     {"too_many_workers", "fewer workers are faster, or as fast"},
@@ -82,10 +82,10 @@ Verdict of_trial(const Findings& findings, const Trial& trial) {
                   .text = {},
                   .change = Change{trial.option, trial.value},
                   .predicted_gain = gain_of(findings, trial)};
-  std::string why = "batches take unequal times, and those in flight do not bridge them";
+  std::string why = "batches take unequal times, and too few are in flight";
   if (trial.option == "prefetch_depth" && waits_for_storage(findings)) {
     verdict.cause = "storage";
-    why = "the workers wait for storage, and more batches in flight wait at the same time: " +
+    why = "the workers wait for storage, and more batches in flight overlap their waits: " +
           storage_figures(findings);
   }
   if (trial.option == "num_workers") {
@@ -96,7 +96,7 @@ Verdict of_trial(const Findings& findings, const Trial& trial) {
     const std::string busy = "the workers keep " + fixed(asked.workers_busy, 2) + " of " +
                              fixed(findings.machine.cpus, 1) + " CPUs busy";
     why = verdict.cause == "storage"
-              ? "the workers wait for storage, and more of them wait at the same time: " +
+              ? "the workers wait for storage, and more workers overlap their waits: " +
                     storage_figures(findings)
           : more ? busy + " and the consumer waits for " + percent_text(asked.wait_share) + " of the time"
                  : busy + ", and more threads than CPUs only take turns";
@@ -114,7 +114,7 @@ std::string varying_text(const Findings& findings) {
   std::string out;
   for (const Trial& trial : findings.trials) {
     if (!trial.varies || gain_of(findings, trial) < kNoGain) continue;
-    out += "; " + trial.option + "=" + trial.value + " gave " + fixed(trial.least, 1) + " to " +
+    out += "; " + trial.option + "=" + trial.value + " reached " + fixed(trial.least, 1) + " to " +
            times(trial.most) + ", which varies too much to promise a gain";
   }
   return out;
@@ -138,7 +138,7 @@ Verdict judge_alone(const Findings& findings) {
   const Run& asked = findings.asked;
   if (!findings.over_budget.empty())
     return {.cause = "memory_budget",
-            .text = "memory_budget is too small for any loader of these options: " + findings.over_budget,
+            .text = "memory_budget is too small for a loader with these options: " + findings.over_budget,
             .change = Change{"memory_budget", "auto"}};
   if (findings.asked_to_pin && asked.pinned_bytes == 0) return of_refused_pin(findings);
   if (asked.lease_copies > 0 && findings.consumer_holds > findings.max_leases) {
@@ -148,14 +148,14 @@ Verdict judge_alone(const Findings& findings) {
     return {.cause = "leases_held",
             .text = "the loop holds " + grouped(findings.consumer_holds) +
                     " batches, more than max_leases=" + grouped(findings.max_leases) +
-                    ", so batches are copied: release them earlier, or raise it",
+                    ", so batches are copied: release them earlier, or raise max_leases",
             .change = Change{"max_leases", std::to_string(findings.consumer_holds)},
             .predicted_gain = gain};
   }
   if (asked.step_ms > 0 && findings.no_consumer && asked.wait_share < kWaits)
     return {.cause = "consumer",
             .text = "the consumer is the limit: it takes " + fixed(asked.step_ms, 2) +
-                    " ms a batch and waits for " + fixed(100 * asked.wait_share, 1) +
+                    " ms per batch and waits for " + fixed(100 * asked.wait_share, 1) +
                     " % of the time; nothing to gain here"};
   if (auto contention = of_contention(findings)) return *contention;
   if (quota_is_used(findings)) return of_quota(findings);
@@ -172,7 +172,7 @@ Verdict judge_alone(const Findings& findings) {
   if (auto storage = of_storage(findings)) return *storage;
   if (is_uneven(findings)) return {.cause = "uneven_samples", .text = uneven_text(asked)};
   if (cpus_are_used(findings)) return of_cpu(findings);
-  return {.cause = "balanced", .text = "nothing that was tried makes it faster"};
+  return {.cause = "balanced", .text = "no change that was tried makes it faster"};
 }
 
 }  // namespace

@@ -99,9 +99,9 @@ bool is_uneven(const Findings& findings) {
 
 std::string uneven_text(const Run& asked) {
   if (asked.uneven >= kUneven)
-    return "one sample in a hundred takes " + fixed(asked.uneven, 0) + " times as long as the middle one";
+    return "one sample in a hundred takes " + fixed(asked.uneven, 0) + " times as long as the median";
   return "a few slow samples take " + percent_text(1 - 1 / asked.mean_to_middle) +
-         " of the time, the longest " + fixed(asked.longest_to_middle, 0) + " times that of the middle one";
+         " of the time, the longest " + fixed(asked.longest_to_middle, 0) + " times the median";
 }
 
 std::string storage_figures(const Findings& findings) {
@@ -110,11 +110,11 @@ std::string storage_figures(const Findings& findings) {
   if (asked.read_bytes_per_s <= 0) return text;
   text += ", " + bytes_text(asked.read_bytes_per_s) + "/s";
   if (const double needed = needed_samples_per_s(findings); needed > 0 && asked.samples_per_s > 0)
-    text += std::string("; ") + (asked.step_ms > 0 ? "the consumer needs " : "the CPUs could take ") +
+    text += std::string("; ") + (asked.step_ms > 0 ? "the consumer needs " : "the CPUs could use ") +
             bytes_text(asked.read_bytes_per_s / asked.samples_per_s * needed) + "/s";
   if (findings.storage) {
     const BareReads& bare = *findings.storage;
-    text += "; storage alone gives " + bytes_text(bare.random_bytes_per_s) + "/s at random to " +
+    text += "; storage alone delivers " + bytes_text(bare.random_bytes_per_s) + "/s at random to " +
             std::to_string(bare.threads) + " threads that only read " +
             bytes_text(static_cast<double>(bare.piece_bytes)) + " at a time";
     if (bare.sequential_bytes_per_s > 0)
@@ -131,11 +131,11 @@ std::optional<Verdict> of_contention(const Findings& findings) {
   if (findings.machine.quota_cpus > 0 || asked.no_cpu_share < kBlocked ||
       asked.workers_busy >= kContended * could_use)
     return std::nullopt;
-  return Verdict{.cause = "cpu_contended",
-                 .text = "other programs take the CPUs: the workers are ready to run and wait for one for " +
-                         percent_text(asked.no_cpu_share) + " of their time, and get " +
-                         fixed(asked.workers_busy, 2) + " of " + fixed(could_use, 1) +
-                         "; measure again when the machine is free"};
+  return Verdict{
+      .cause = "cpu_contended",
+      .text = "other programs take the CPUs: the workers are ready to run and wait for a CPU for " +
+              percent_text(asked.no_cpu_share) + " of their time, and get " + fixed(asked.workers_busy, 2) +
+              " of " + fixed(could_use, 1) + " CPUs; measure again when the machine is idle"};
 }
 
 std::optional<Verdict> of_storage(const Findings& findings) {
@@ -166,8 +166,8 @@ bool quota_is_used(const Findings& findings) {
 
 Verdict of_quota(const Findings& findings) {
   return {.cause = "cpu_quota",
-          .text = "the cgroup gives this process " + fixed(findings.machine.quota_cpus, 1) + " of " +
-                  grouped(findings.machine.cores) + " CPUs, and the loader uses them: ask for more"};
+          .text = "the cgroup grants this process " + fixed(findings.machine.quota_cpus, 1) + " of " +
+                  grouped(findings.machine.cores) + " CPUs, and the loader uses them: request more"};
 }
 
 Verdict of_cpu(const Findings& findings) {
@@ -180,17 +180,17 @@ Verdict of_cpu(const Findings& findings) {
   const double copied = machine.memcpy_bytes_per_s * std::max(1.0, findings.asked.workers_busy);
   if (copied > 0 && findings.asked.delivered_bytes_per_s >= kCopiesOfMemcpy * copied)
     return {.cause = "memory_bandwidth",
-            .text = "samples are delivered with " + bytes_text(findings.asked.delivered_bytes_per_s) +
+            .text = "samples are delivered at " + bytes_text(findings.asked.delivered_bytes_per_s) +
                     "/s, and a thread that only copies memory reaches " +
                     bytes_text(machine.memcpy_bytes_per_s) +
-                    "/s: there is nothing else to gain but smaller samples (u8 instead of f32)"};
+                    "/s: only smaller samples (u8 instead of f32) would be faster"};
   if (findings.asked.heaviest == "read" && findings.asked.heaviest_share >= kMostOfTheTime)
     return of_small_reads(findings.asked);
   if (findings.asked.heaviest_share >= kMostOfTheTime)
     return {.cause = "transform",
             .text = "'" + findings.asked.heaviest + "' takes " + percent_text(findings.asked.heaviest_share) +
                     " of the workers' time, and " + busy + ": make it cheaper, or store its result"};
-  return {.cause = "cpu", .text = busy + ": more CPUs, or less work a sample, would help"};
+  return {.cause = "cpu", .text = busy + ": more CPUs, or less work per sample, would help"};
 }
 
 // The limit counts only where a driver was asked and refused; else the library says what was missing.

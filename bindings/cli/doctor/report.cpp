@@ -85,7 +85,7 @@ std::string doctor_text(const Findings& findings, const Verdict& verdict,
                         std::optional<double> measured_gain) {
   std::string out = table_text({{verdict.text}}, output_width(), 0);
   if (verdict.change && measured_gain)
-    out += "checked: " + flag_text(verdict.change->option) + " " + verdict.change->value + " gave " +
+    out += "checked: " + flag_text(verdict.change->option) + " " + verdict.change->value + " reached " +
            fixed(*measured_gain, 2) + "x\n";
   std::vector<std::vector<std::string>> rows = {{"run", "samples/s", "waits", "workers", "CPUs busy"}};
   for (const Run* run : evidence_of(findings))
@@ -93,7 +93,7 @@ std::string doctor_text(const Findings& findings, const Verdict& verdict,
                     std::to_string(run->num_workers), fixed(run->cpus_busy, 2)});
   if (rows.size() == 1) return out;
   out += "\n" + table_text(rows, output_width(), 0);
-  std::vector<std::vector<std::string>> memory = {{"memory", "bytes", "less by"}};
+  std::vector<std::vector<std::string>> memory = {{"memory", "bytes", "reduce with"}};
   for (const MemoryRow& row : memory_of(findings.asked))
     memory.push_back({row.what, bytes_text(static_cast<double>(row.bytes)), row.option});
   if (findings.storage)

@@ -87,8 +87,8 @@ std::vector<std::string> advice(const ReportData& data) {
   }
   std::string first = "The consumer waits " + percent(waits) + " of the time";
   if (longest != nullptr)
-    first += "; of what the threads do meanwhile, '" + longest->name + "' takes the most, " +
-             percent(longest->seconds / work);
+    first +=
+        "; of the threads' work, '" + longest->name + "' takes the most, " + percent(longest->seconds / work);
   out.push_back(first + ".");
   if (data.is_trace) return out;
   const MeasuredRow* queued = data.row("off_cpu", "no CPU", DL_THREAD_ALL);
@@ -100,20 +100,21 @@ std::vector<std::string> advice(const ReportData& data) {
       "The job keeps " + fixed(cpus_busy, 2) + " of " + fixed(data.cpus, 1) + " CPUs busy";
   if (blocked != nullptr && static_cast<double>(blocked->value) > 0.3 * work_ns) {
     out.push_back(
-        "Threads at work are blocked " + percent(static_cast<double>(blocked->value) / work_ns) +
+        "Working threads are blocked " + percent(static_cast<double>(blocked->value) / work_ns) +
         " of that time, mostly by storage: raise prefetch_depth, use shuffle=window, or a faster drive.");
   } else if (!used && queued != nullptr && static_cast<double>(queued->value) > 0.2 * work_ns) {
     out.push_back(
         "They could have run for another " + fixed(static_cast<double>(queued->value) * 1e-9, 1) + " s of " +
         fixed(data.seconds, 1) +
-        " s, and had no CPU: more workers would not help, other programs or a quota take the CPUs.");
+        " s, but had no CPU: more workers would not help, other programs or a quota take the CPUs.");
   } else if (!used && static_cast<double>(data.workers) < data.cpus) {
     out.push_back(busy +
                   (data.workers == 0 ? ", since loading and the consumer take turns in one thread"
                                      : ", with num_workers=" + std::to_string(data.workers)) +
                   ": try num_workers=" + fixed(std::ceil(data.cpus), 0) + ".");
   } else if (!used) {
-    out.push_back(busy + ", though there is a worker for each: dataline doctor tries which option helps.");
+    out.push_back(
+        busy + ", although there is a worker for each: run dataline doctor to find the option that helps.");
   } else if (longest != nullptr) {
     out.push_back(busy + ": make '" + longest->name + "' cheaper, or do it once and store the result.");
   }

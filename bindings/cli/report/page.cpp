@@ -62,7 +62,7 @@ std::string stage_section(const ReportData& data) {
                      "within</th><th class=\"n\">99 % within</th>"
                      "<th class=\"n\">longest</th></tr></thead>\n" +
                      rows + "</table></div></details>\n",
-                 "Work of all workers, and of the consumer where it helps.");
+                 "Work of all workers, and of the consumer when it helps.");
 }
 
 std::string limits_section(const ReportData& data) {
@@ -77,7 +77,7 @@ std::string limits_section(const ReportData& data) {
                    fixed(cores, 2) + " of " + fixed(data.cpus, 1), "c1", ""});
   const MeasuredRow* read = data.row("work", "read", DL_THREAD_ALL);
   if (read != nullptr && read->bytes > 0 && data.bytes > 0)
-    out.push_back({"stored bytes read, beside those delivered",
+    out.push_back({"stored bytes read, against those delivered",
                    static_cast<double>(read->bytes) / std::max(data.bytes, static_cast<double>(read->bytes)),
                    bytes_text(static_cast<double>(read->bytes) / data.seconds) + "/s for " +
                        bytes_text(data.bytes / data.seconds) + "/s",
@@ -128,7 +128,7 @@ std::string stalls_section(const ReportData& data) {
               duration_text((wait.begin_us - data.timeline.begin_us()) * 1e-6) + "</td></tr>\n";
   }
   if (rows.empty()) return "";
-  return section(data.is_trace ? "The longest waits" : "Stalls: calls of next of 10 ms or more",
+  return section(data.is_trace ? "The longest waits" : "Stalls: calls to next of 10 ms or more",
                  "<div class=\"scroll\"><table>\n<thead><tr><th>batch</th><th class=\"n\">waited</th><th>" +
                      std::string(data.is_trace ? "when" : "what the workers did") + "</th></tr></thead>\n" +
                      rows + "</table></div>\n");
@@ -145,12 +145,11 @@ std::string options_section(const ReportData& data) {
   }
   if (data.options.empty()) return "";
   const std::string head = "<thead><tr><th>option</th><th>value</th><th>default</th></tr></thead>\n";
-  return section(
-      "Options",
-      (changed.empty() ? "<p>All as by default.</p>\n"
-                       : "<div class=\"scroll\"><table>" + head + changed + "</table></div>\n") +
-          "<details><summary>Those that have their defaults</summary><div class=\"scroll\"><table>" + head +
-          others + "</table></div></details>\n");
+  return section("Options",
+                 (changed.empty() ? "<p>All options have their defaults.</p>\n"
+                                  : "<div class=\"scroll\"><table>" + head + changed + "</table></div>\n") +
+                     "<details><summary>Options with their defaults</summary><div class=\"scroll\"><table>" +
+                     head + others + "</table></div></details>\n");
 }
 
 std::string samples_section(const ReportData& data) {
@@ -162,7 +161,7 @@ std::string samples_section(const ReportData& data) {
     out = "<p class=\"soft\">No pictures: " + html(data.sheet_remark) + "</p>\n";
   }
   if (data.bad_count > 0) {
-    out += "<p>" + grouped(data.bad_count) + " bad samples were met" +
+    out += "<p>" + grouped(data.bad_count) + " bad samples were found" +
            (data.bad_count > static_cast<int64_t>(data.bad_samples.size()) ? "; the first:" : ":") +
            "</p>\n<ul>\n";
     for (const std::string& line : data.bad_samples) out += "<li>" + html(line) + "</li>\n";
@@ -192,7 +191,7 @@ std::string report_page(const ReportData& data) {
                        "; its height is the share of that time.";
   if (data.traced_seconds > 0)
     remark += " It shows the first " + duration_text(data.traced_seconds) + " of " +
-              duration_text(data.seconds) + ", which is as much as a page holds.";
+              duration_text(data.seconds) + ", the limit of a page.";
   if (data.timeline.left_out() > 0)
     remark += " " + grouped(data.timeline.left_out()) + " lines of the trace are not shown.";
   const Durations next = data.timeline.total("next");
@@ -201,7 +200,7 @@ std::string report_page(const ReportData& data) {
          "<link rel=\"icon\" href=\"data:,\">\n<title>" +
          html(data.subject) + " - dataline report</title>\n<style>" + kStyle +
          "</style>\n</head>\n<body>\n<header>\n<h1>" + html(data.subject) + "</h1>\n<p class=\"soft\">" +
-         html(facts(data)) + "</p>\n</header>\n<main>\n<div class=\"says" +
+         html(facts(data)) + "</p>\n</header>\n<main>\n<div class=\"verdict" +
          (data.waiting_share() < 0.01 ? " good" : "") + "\">\n" + spoken + "</div>\n" +
          section("Time line",
                  data.timeline.events() > 0
@@ -209,8 +208,8 @@ std::string report_page(const ReportData& data) {
                      : "",
                  remark) +
          stage_section(data) + limits_section(data) + workers_section(data) +
-         section("Calls of next", next.count > 0 ? histogram_drawing(next) : "",
-                 "How often which duration; the length of a bar is the logarithm of its count.") +
+         section("Calls to next", next.count > 0 ? histogram_drawing(next) : "",
+                 "How often each duration occurred; the length of a bar is the logarithm of its count.") +
          stalls_section(data) + samples_section(data) +
          section("Plan", data.plan.empty() ? "" : "<pre>" + html(data.plan, 20000) + "</pre>\n") +
          options_section(data) + "</main>\n</body>\n</html>\n";

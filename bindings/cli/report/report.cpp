@@ -61,7 +61,7 @@ void add_sheet(const Request& request, const Interrupts& interrupts, ReportData&
 
 int run_report(const Request& request, const Interrupts& interrupts) {
   const std::string target = request.flag("output").value_or("");
-  if (target.empty()) throw usage_failure("report needs a place for the page: -o report.html", "report");
+  if (target.empty()) throw usage_failure("report needs a file for the page: -o report.html", "report");
   if (target != "-") check_file_target(target);
   refuse_own_file(target, request.uri());
   const double consumer = consumer_seconds(request);
@@ -69,9 +69,9 @@ int run_report(const Request& request, const Interrupts& interrupts) {
   Progress progress;
   std::optional<ReportData> data = read_trace(request.uri(), interrupts);
   if (data && !request.options.empty())
-    throw usage_failure(
-        "a trace is told as it is: no options of a loader with it, got " + flag_text(request.options[0].key),
-        "report");
+    throw usage_failure("a report of a trace runs no loader: expected no options of a loader, got " +
+                            flag_text(request.options[0].key),
+                        "report");
   if (!data) {
     data = measure(request, interrupts, progress, seconds, consumer);
     add_sheet(request, interrupts, *data);

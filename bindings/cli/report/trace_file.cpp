@@ -49,7 +49,7 @@ std::optional<Timeline> read_trace_file(const std::string& path, const Interrupt
     if (interrupts.came()) throw Interrupted{interrupts.signal()};
     timeline.add(text);
   }
-  if (timeline.events() == 0) throw Failure{.message = path + ": the trace holds no span"};
+  if (timeline.events() == 0) throw Failure{.message = path + ": the trace has no spans"};
   return timeline;
 }
 

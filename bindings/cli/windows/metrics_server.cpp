@@ -6,7 +6,7 @@
 namespace dataline::cli {
 
 MetricsServer::MetricsServer(const dl_loader* /*loader*/, int64_t /*port*/) {
-  throw usage_failure("--metrics is not there on Windows; a trace is (--trace FILE)", "bench");
+  throw usage_failure("--metrics is not supported on Windows; use --trace FILE", "bench");
 }
 MetricsServer::~MetricsServer() = default;
 

@@ -81,7 +81,7 @@ end
     ended = Dataline.Epoch(loader)
     Dataline.Epoch(loader)
     problem = thrown(() -> first(ended))
-    @test problem.code == Dataline.ERR_WRONG_STATE && startswith(problem.message, "this epoch was ended: by a newer one")
+    @test problem.code == Dataline.ERR_WRONG_STATE && startswith(problem.message, "this epoch was ended by a newer one")
     @test isempty(epoch_of(over))
 end
 

@@ -52,7 +52,7 @@ end
     @test isdir(path * ".partial") && !ispath(path)
     refused = thrown(() -> Writer(uri, (x = Int64,); job = "others"))
     @test refused.code == Dataline.ERR_STATE_REFUSED
-    @test occursin("it was begun with 'numbers', now it is 'others'", refused.message)
+    @test occursin("it was started with 'numbers', now it is 'others'", refused.message)
     writer = Writer(uri, (x = Int64,); job = "numbers")
     info = Dataline.info(writer)
     @test (position(writer), info.resumed_samples, info.samples, info.shards) == ("3", 3, 3, 1) && info.bytes > 0
@@ -74,7 +74,7 @@ end
     path = set_path()
     unknown = thrown(() -> Writer("idx:" * path, (x = Int64,)))
     @test (unknown.code, unknown.column) == (Dataline.ERR_BAD_URI, 1)
-    @test occursin("'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens", unknown.message)
+    @test occursin("'idx' cannot be written, expected one of arrow, parquet, tar, tfrecord, npy, tokens", unknown.message)
     @test code_of(() -> Writer("tfrecord:" * path, (x = Float64,))) == Dataline.ERR_UNSUPPORTED
     @test code_of(() -> Writer("arrow:" * path, NamedTuple())) == Dataline.ERR_INVALID_ARGUMENT
     @test code_of(() -> Writer("arrow:" * path, (x = String,))) == Dataline.ERR_UNSUPPORTED

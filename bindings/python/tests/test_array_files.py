@@ -67,7 +67,7 @@ def test_bfloat16_of_torch_is_read(tmp_path: Path) -> None:
     types = {field.name: (field.dtype, field.shape) for field in dataset.fields}
     assert types == {"w": ("bf16", (3, 4)), "step": ("i64", ())}
     assert stored_bytes(dataset)["w"] == weights["w"].view(torch.int16).numpy().tobytes()
-    with pytest.raises(dataline.Error, match=r"array 'step' of no dims i64.*rows=false"):
+    with pytest.raises(dataline.Error, match=r"array 'step' without dims i64.*rows=false"):
         dataline.open(tmp_path / "model.safetensors")
 
 

@@ -127,7 +127,7 @@ def test_compressed_files_are_read_as_pyarrow_reads_them(tmp_path: Path, kind: s
     path = write(tmp_path / "a.arrow", table, kind, 97, codec)
     dataset = dataline.open(f"arrow:{path}")
     check(dataset, table, False)
-    assert any("inflated into memory" in note for note in dataset.notes)
+    assert any("decompressed into memory" in note for note in dataset.notes)
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])

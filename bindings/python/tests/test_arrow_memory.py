@@ -130,7 +130,7 @@ def test_a_capsule_is_taken_once() -> None:
 
     table = Once()
     assert len(dataline.from_arrow(table)) == 1
-    with pytest.raises(dataline.CallError, match="released already"):
+    with pytest.raises(dataline.CallError, match="already released"):
         dataline.from_arrow(table)
 
 

@@ -89,10 +89,10 @@ def bits_flipped(content: bytes, at: float) -> bytes:
 # name: (suffix, bytes, code, what is said)
 CASES: dict[str, tuple[str, Any, str, str]] = {
     "empty": ("wav", b"", "TRUNCATED", "the file is empty"),
-    "one byte": ("wav", b"R", "UNSUPPORTED", "got 1 bytes that begin with 52"),
+    "one byte": ("wav", b"R", "UNSUPPORTED", "got 1 bytes that start with 52"),
     "text": ("wav", b"hello, world", "UNSUPPORTED", "expected WAV, FLAC, Ogg (Opus, Vorbis) or MP3"),
-    "aiff": ("wav", b"FORM\0\0\0\x2eAIFF" + bytes(64), "UNSUPPORTED", "begin with 46 4f 52 4d"),
-    "au": ("wav", b".snd" + bytes(64), "UNSUPPORTED", "begin with 2e 73 6e 64"),
+    "aiff": ("wav", b"FORM\0\0\0\x2eAIFF" + bytes(64), "UNSUPPORTED", "start with 46 4f 52 4d"),
+    "au": ("wav", b".snd" + bytes(64), "UNSUPPORTED", "start with 2e 73 6e 64"),
     "avi": ("wav", wav(kind=b"AVI "), "UNSUPPORTED", "a RIFF file that is not WAVE"),
     "riff alone": ("wav", b"RIFF", "UNSUPPORTED", "not WAVE"),
     "no chunks": ("wav", wav(), "TRUNCATED", "no data chunk in 12 bytes"),
@@ -120,12 +120,12 @@ CASES: dict[str, tuple[str, Any, str, str]] = {
     "nan": ("wav", floats(0, 1, float("nan"), 0), "CORRUPT", "frame 2, channel 0 is nan, expected a finite number"),
     "infinity": ("wav", floats(0, float("-inf")), "CORRUPT", "frame 1, channel 0 is -inf"),
     "huge": ("wav", floats(0, 0, 3e38), "CORRUPT", "frame 2, channel 0 is 3e+38, expected a finite number, at most 2^31"),
-    "flac head": ("flac", b"fLaC", "TRUNCATED", "FLAC: 42 bytes of headers expected, got 4"),
+    "flac head": ("flac", b"fLaC", "TRUNCATED", "FLAC: expected 42 bytes of headers, got 4"),
     "flac headers alone": ("flac", lambda: made("flac i16")[:42], "", "FLAC: "),
     "flac first block": ("flac", lambda: changed(made("flac i16"), 4, b"\4"), "CORRUPT", "first block is not STREAMINFO"),
     "flac block length": ("flac", lambda: changed(made("flac i16"), 5, b"\xff\xff\xff"), "CORRUPT", "not STREAMINFO"),
     "flac rate 0": ("flac", lambda: flac_info(rate=0)(made("flac i16")), "CORRUPT", "a rate of 0 Hz"),
-    "flac frames that lie": ("flac", lambda: flac_info(frames=99999)(made("flac i16")), "TRUNCATED", "headers say 99999"),
+    "flac frames that lie": ("flac", lambda: flac_info(frames=99999)(made("flac i16")), "TRUNCATED", "headers state 99999"),
     "flac bomb": ("flac", lambda: flac_info(frames=2**36 - 1)(made("flac i16")), "TOO_LARGE", "(max_bytes_per_sample"),
     "flac cut": ("flac", lambda: made("flac i16")[:-3000], "", "FLAC: "),
     "flac zeros": ("flac", lambda: made("flac i16")[:42] + bytes(9000), "", "FLAC: "),
@@ -143,7 +143,7 @@ CASES: dict[str, tuple[str, Any, str, str]] = {
     "opus and junk": ("opus", lambda: made("opus") + b"junk", "CORRUPT", "no page at offset"),
     "vorbis cut": ("ogg", lambda: made("vorbis")[:-9], "TRUNCATED", "the file ends after"),
     "vorbis damage": ("ogg", lambda: bits_flipped(made("vorbis"), 0.9), "CORRUPT", "wrong checksum of the page"),
-    "id3 cut": ("mp3", b"ID3\4\0\0", "TRUNCATED", "ID3 tag: 10 bytes expected, got 6"),
+    "id3 cut": ("mp3", b"ID3\4\0\0", "TRUNCATED", "ID3 tag: expected 10 bytes, got 6"),
     "id3 that lies": ("mp3", b"ID3\4\0\0\x7f\x7f\x7f\x7f" + bytes(100), "TRUNCATED", "ID3 tag of 268435465 bytes"),
     "id3 byte": ("mp3", b"ID3\4\0\0\xff\0\0\0" + bytes(100), "CORRUPT", "its length has a byte of 255"),
     "id3 alone": ("mp3", b"ID3\4\0\0\0\0\0\x0a" + bytes(10), "UNSUPPORTED", "expected WAV, FLAC"),
@@ -154,7 +154,7 @@ CASES: dict[str, tuple[str, Any, str, str]] = {
     "mp3 bad layer": ("mp3", b"\xff\xf9\x90\xc0" + bytes(1000), "CORRUPT", "no frame at the start"),
     "mp3 head": ("mp3", lambda: made("mp3")[:100], "TRUNCATED", "MP3: frame 0 has"),
     "mp3 cut": ("mp3", lambda: made("mp3")[:-20], "TRUNCATED", "bytes, the file ends after"),
-    "mp3 without its end": ("mp3", lambda: without_frames(made("mp3"), 4), "TRUNCATED", "frames, its header says"),
+    "mp3 without its end": ("mp3", lambda: without_frames(made("mp3"), 4), "TRUNCATED", "frames, its header states"),
     "mp3 junk inside": ("mp3", lambda: with_junk(made("mp3")), "CORRUPT", "no frame at offset"),
 }  # fmt: skip
 
@@ -257,7 +257,7 @@ def test_a_bomb_stops_at_the_limit(tmp_path: Path, extensions: dataline.Extensio
         uri = folder_of(tmp_path, {"a.flac": file})
         with pytest.raises(dataline.Error, match=r"sample needs \d+ bytes, at most 1048576 \(max_bytes_per_sample"):
             rows_of(uri, extensions, "decode_audio", max_bytes_per_sample="1MiB")
-        with pytest.raises(dataline.Error, match="s at least, max_seconds is 10"):
+        with pytest.raises(dataline.Error, match="s or more, max_seconds is 10"):
             rows_of(uri, extensions, "decode_audio(max_seconds=10)", max_bytes_per_sample="1MiB")
 
 
@@ -277,11 +277,11 @@ def test_pieces_of_files_that_lie(tmp_path: Path, extensions: dataline.Extension
     longer = flac_info(frames=88200)(content)
     uri = folder_of(tmp_path / "a", {"a.flac": longer})
     assert len(rows_of(uri, extensions, "decode_audio(44100, seconds=0.9)")[0]) == 39690
-    with pytest.raises(dataline.Error, match="FLAC: 44100 frames, its headers say 88200"):
+    with pytest.raises(dataline.Error, match="FLAC: 44100 frames, its headers state 88200"):
         rows_of(uri, extensions, "decode_audio(44100, seconds=1.5)")
     uri = folder_of(tmp_path / "b", {"a.flac": flac_info(frames=0)(content)})
     assert len(rows_of(uri, extensions, "decode_audio(44100, seconds=0.9)")[0]) == 39690
-    with pytest.raises(dataline.Error, match="headers do not say its length"):
+    with pytest.raises(dataline.Error, match="headers do not state its length"):
         rows_of(uri, extensions, "decode_audio(44100, seconds=0.5, random=true)")
 
 

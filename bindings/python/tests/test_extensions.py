@@ -409,7 +409,7 @@ def test_a_plugin_adds_to_the_tables_and_gives_what_python_gives() -> None:
     case = (f"{FOLDER}/files/x.dlrec", "xor://", "batch_size=10 epochs=1 transform=offset(0.25,noise=1) seed=5")
     results = [result_of(case[1] + case[0], case[2], made) for made in (extensions, samples())]
     assert results[0] == results[1]
-    with pytest.raises(dataline.CallError, match="there already"):
+    with pytest.raises(dataline.CallError, match="already exists"):
         extensions.load(path)
 
 

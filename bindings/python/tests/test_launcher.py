@@ -53,7 +53,7 @@ def test_a_launcher_that_tells_the_rank_only_needs_a_size(monkeypatch: pytest.Mo
     monkeypatch.setenv("JOB_COMPLETION_INDEX", "1")
     assert dataline.launcher() == ("kubernetes", 1, None, None, None)
     assert stream(rank="auto", world_size=2) == stream(rank=1, world_size=2)
-    with pytest.raises(ValueError, match=r"JOB_COMPLETION_INDEX=1 .kubernetes., which tells the rank only"):
+    with pytest.raises(ValueError, match=r"JOB_COMPLETION_INDEX=1 .kubernetes., which has only the rank"):
         stream(rank="auto", world_size="auto")
 
 

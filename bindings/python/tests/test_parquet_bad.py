@@ -101,7 +101,7 @@ def test_every_byte_of_a_footer_may_be_wrong(tmp_path: Path, parquet: dataline.E
 
 def test_a_row_group_over_the_cache_is_refused(tmp_path: Path, parquet: dataline.Extensions) -> None:
     path, _ = written(tmp_path)
-    says = "row group 0 of 1000 rows takes 14929 bytes when it is decoded, more than cache_bytes=4096; a larger"
+    says = "row group 0 of 1000 rows takes 14929 bytes when decoded, more than cache_bytes=4096; raise"
     with pytest.raises(dataline.Error, match=says):
         dataline.open(f"parquet:{path}?cache_bytes=4KiB", extensions=parquet)
     assert len(rows_of(f"parquet:{path}?cache_bytes=64KiB", parquet)) == 4000
@@ -112,7 +112,7 @@ def test_a_row_group_whose_dictionary_hides_its_size_is_refused(tmp_path: Path, 
     pq.write_table(pa.table({"t": ["long" * 2500] * 1000, "x": range(1000)}), path, store_schema=False)
     assert path.stat().st_size < 100000
     key = "?cache_bytes=1MiB"
-    refused(path, parquet, "row group 0: column 't': decoding takes more than cache_bytes=1048576", "fields=", key=key)
+    refused(path, parquet, "row group 0: column 't': decoding needs more than cache_bytes=1048576", "fields=", key=key)
     assert len(rows_of(f"parquet:{path}{key}&fields=x", parquet)) == 1000
     assert len(rows_of(f"parquet:{path}?fields=t", parquet)) == 1000
 
@@ -125,7 +125,7 @@ def test_a_row_group_whose_dictionary_hides_its_size_is_refused(tmp_path: Path, 
         ("fields=x,,t", "an empty name"),
         ("nulls=fill(a)", "expected error, fill(NUMBER) or mask"),
         ("nulls=skip", "expected error, fill(NUMBER) or mask"),
-        ("nulls=fill(0.5)", "field 'x' is i64, which cannot be 0.5"),
+        ("nulls=fill(0.5)", "field 'x' is i64, which cannot hold 0.5"),
         ("nulls=fill(1e999)", "expected error, fill(NUMBER) or mask"),
         ("cache_bytes=0", "expected a size above 0"),
         ("cache_bytes=-1", "expected a size above 0"),
@@ -221,7 +221,7 @@ def test_a_refused_decoding_tells_what_it_held_and_what_more_it_wanted(
     pq.write_table(pa.table({"t": [np.arange(1000, dtype=np.uint16)] * 1000}), path)
     with pytest.raises(dataline.Error) as caught:
         rows_of(f"parquet:{path}?cache_bytes=6MiB", parquet)
-    told = re.search(r"\((\d+) bytes more were wanted beside (\d+)\)", str(caught.value))
+    told = re.search(r"\((\d+) bytes more than the (\d+) in use\)", str(caught.value))
     assert told is not None, caught.value
     wanted, beside = map(int, told.groups())
     assert beside > 0

@@ -168,5 +168,5 @@ def test_without_the_plugin_every_path_names_it(tmp_path: Path, name: str) -> No
 def test_without_the_plugin_a_written_set_names_it(tmp_path: Path) -> None:
     with dataline.Writer(f"parquet:{tmp_path}/set", {"x": np.arange(3)}) as writer:
         writer.append({"x": np.arange(3)})
-    with pytest.raises(dataline.Error, match=r"libdataline-parquet\.so reads it, and is not loaded"):
+    with pytest.raises(dataline.Error, match=r"libdataline-parquet\.so reads it, but is not loaded"):
         dataline.open(f"{tmp_path}/set")

@@ -224,7 +224,7 @@ def test_parts_of_different_shapes_become_alike_by_transforms_of_their_own() -> 
     repeats = {"two": 1, "three": 1}
     sizes = dataline.mix(parts, repeats=repeats)
     assert sizes.fields[0].shape == (-1, -1)
-    with pytest.raises(dataline.DataError, match="give the parts transforms that make them alike"):
+    with pytest.raises(dataline.DataError, match="add transforms that make them equal"):
         dataline.Loader(sizes, batch_size=2)
     assert [batch["image"].shape for batch in dataline.Loader(sizes, batch_size=1, epochs=1)][::3] == [
         (1, 2, 2),
@@ -268,7 +268,7 @@ def test_what_cannot_be_mixed_is_an_error() -> None:
         dataline.mix(parts, weights={"a": 1, "b": 1, "c": 1})
     with pytest.raises(ValueError, match="part 'b' has no weight"):
         dataline.mix(parts, weights={"a": 1})
-    with pytest.raises(dataline.Error, match="no part is left"):
+    with pytest.raises(dataline.Error, match="no part can be drawn"):
         dataline.mix(parts, weights={"a": 0, "b": 0})
     with pytest.raises(dataline.Error, match="expected a finite number >= 0, got nan"):
         dataline.mix(parts, weights={"a": float("nan"), "b": 0})

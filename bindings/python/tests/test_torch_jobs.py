@@ -186,7 +186,7 @@ def test_under_a_launcher_each_process_has_its_part_without_a_word(monkeypatch: 
     assert order(make(seed=3)) == order(make(seed=3, rank="auto", world_size=4)) == expected
     assert order(make()) == order(make(seed=0))  # ranks agree on an order
     assert sorted(order(make(rank=0, world_size=1))) == list(range(COUNT))
-    with pytest.raises(ValueError, match=r"world_size is 3, and the environment says RANK=1 WORLD_SIZE=4"):
+    with pytest.raises(ValueError, match=r"world_size is 3, and the environment has RANK=1 WORLD_SIZE=4"):
         make(world_size=3)
     monkeypatch.setenv("WORLD_SIZE", "many")
     with pytest.raises(ValueError, match="WORLD_SIZE=many"):

@@ -127,7 +127,7 @@ def test_a_trace_to_a_function_is_whole_when_the_loader_is_closed_dropped_or_lef
 
 def test_a_trace_that_cannot_begin_leaves_the_job_alone() -> None:
     loader = loader_of(20_000, batch_size=10, num_workers=1)
-    with pytest.raises(dataline.Error, match="/dev/full: is a character device, a file is needed"):
+    with pytest.raises(dataline.Error, match="/dev/full: is a character device, expected a file"):
         loader.trace_start("/dev/full")
     pieces: list[bytes] = []
     with loader.trace(pieces.append):

@@ -131,7 +131,7 @@ def test_a_writer_goes_on_where_an_exception_ended_the_last(tmp_path: Path) -> N
     with pytest.raises(KeyError):
         write_a_part()
     assert not (tmp_path / "set").exists()
-    with pytest.raises(dataline.StateError, match="it was begun with 'numbers', now it is 'others'"):
+    with pytest.raises(dataline.StateError, match="it was started with 'numbers', now it is 'others'"):
         dataline.Writer(uri, {"x": np.zeros(0)}, job="others")
     with dataline.Writer(uri, {"x": np.zeros(0)}, job="numbers") as writer:
         assert (writer.position, writer.info().resumed_samples) == ("3", 3)
@@ -172,7 +172,7 @@ def test_what_cannot_be_stored_is_refused_and_the_writer_goes_on(tmp_path: Path)
 def test_targets_that_are_none_are_refused(tmp_path: Path) -> None:
     fields = {"x": np.zeros(0)}
     with pytest.raises(
-        dataline.CallError, match="'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"
+        dataline.CallError, match="'idx' cannot be written, expected one of arrow, parquet, tar, tfrecord, npy, tokens"
     ) as caught:
         dataline.Writer(f"idx:{tmp_path}/set", fields)
     assert caught.value.column == 1

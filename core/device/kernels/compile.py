@@ -1,4 +1,4 @@
-"""Compiles the kernels for every driver from CUDA 12.0 on, by compilers of CUDA 12 that toolkit.sh gets.
+"""Compiles the kernels for every driver from CUDA 12.0 on, with the compilers of CUDA 12 that toolkit.sh installs.
 
 compile.py TOOLS INCLUDE_FOLDER SOURCE IMAGE ARCHITECTURE...    architectures as 75 80 90
 
@@ -8,7 +8,7 @@ is newer than they know. Here NVRTC 12.0 makes the PTX and the code of the gener
 all can read.
 
 DATALINE_KERNEL_CACHE names a folder that keeps images: what one checkout compiled, another one copies. An image's name there
-tells all that went into it: its own name (sources, architectures), this script, the folder of the compilers.
+lists all that went into it: its own name (sources, architectures), this script, the folder of the compilers.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -48,7 +48,7 @@ def texts(words):
 
 
 def grown(handle, size_of, get):
-    """What a library gives by its size first and then by its bytes."""
+    """What a library returns by its size first and then by its bytes."""
     size = ctypes.c_size_t()
     if size_of(handle, ctypes.byref(size)) != 0:
         return b""
@@ -83,7 +83,7 @@ class Nvrtc:
             return grown(program, lib.nvrtcGetCUBINSize, lib.nvrtcGetCUBIN)
         ptx = grown(program, lib.nvrtcGetPTXSize, lib.nvrtcGetPTX)
         if re.search(rb"\bfma\.|\.ftz\b", ptx):
-            sys.exit(f"the PTX of {target} has a contracted or flushed operation: results would differ from the host's")
+            sys.exit(f"the PTX of {target} has a contracted or flushed operation: results would differ from results on the host")
         return ptx
 
 

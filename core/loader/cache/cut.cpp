@@ -124,7 +124,7 @@ class Cutter {
     std::optional<CutField> stored = field_after(f, calls, 0);
     if (!stored) {
       return error(Code::kUnsupported, "option cache: field '", fields_[f].name, "' (",
-                   field_type_text(fields_[f]), ") cannot be kept");
+                   field_type_text(fields_[f]), ") cannot be stored");
     }
     return Cut{std::move(*stored), 0};
   }

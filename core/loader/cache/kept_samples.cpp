@@ -129,17 +129,16 @@ std::string key_of(const Source& source, const TransformCut& cut, const LoaderCo
 Status want_stamps(const Source& source) {
   if (source.mix() != nullptr && source.mix()->grouped()) {
     return error(Code::kUnsupported,
-                 "option cache: not for a mix whose parts have transforms or fields of their own");
+                 "option cache: not supported for a mix whose parts have their own transforms or fields");
   }
   if (!source.packing().empty()) {
     return error(Code::kUnsupported,
-                 "option cache: not for rows that are packed from documents: packing a row costs less than "
-                 "reading one that was kept");
+                 "option cache: not supported for rows packed from documents: packing a row is faster than "
+                 "reading a stored one");
   }
   if (source.count() == 0 || source.stamp(0)) return Status::ok();
-  return error(
-      Code::kUnsupported, "option cache: this dataset (", source.info().format,
-      ") cannot tell when its data changes: it is for files, and for readers with files or a fingerprint");
+  return error(Code::kUnsupported, "option cache: this dataset (", source.info().format,
+               ") cannot detect changes of its data; use files, or a reader with files or a fingerprint");
 }
 
 }  // namespace
@@ -148,7 +147,8 @@ Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, c
                                  HostMemory& memory) {
   DL_RETURN_IF_ERROR(want_stamps(*source));
   if (config.cache_quality > 0 && !has_jpeg_encoder())
-    return error(Code::kUnsupported, "option cache_quality: JPEG needs libjpeg, which this build has not");
+    return error(Code::kUnsupported,
+                 "option cache_quality: JPEG needs libjpeg, which this build does not have");
   DL_ASSIGN_OR_RETURN(TransformCut cut, cut_transform(*source, config));
   DL_ASSIGN_OR_RETURN(std::unique_ptr<SampleStore> store,
                       SampleStore::open({.directory = config.cache,

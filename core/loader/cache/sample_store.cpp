@@ -100,7 +100,7 @@ Result<std::unique_ptr<SampleStore>> SampleStore::open_to_read(const StoreSettin
   std::unique_ptr<SampleStore> store(
       new SampleStore(settings, std::move(parent), std::move(directory), std::move(index)));
   DL_ASSIGN_OR_RETURN(const bool whole, store->index_is_whole());
-  if (!whole) return error(Code::kNotFound, store->index_.path(), ": none of these samples is kept there");
+  if (!whole) return error(Code::kNotFound, store->index_.path(), ": stores none of these samples");
   store->stop_filling(std::string(refused.message()));
   return store;
 }
@@ -118,7 +118,7 @@ Result<bool> SampleStore::index_is_whole() const {
     DL_ASSIGN_OR_RETURN(const bool empty, has_only_zeros(index_, bytes));
     if (empty) return false;
   }
-  return error(Code::kCorrupt, index_.path(), ": is no index of this cache; remove ", directory_.path());
+  return error(Code::kCorrupt, index_.path(), ": is not an index of this cache; remove ", directory_.path());
 }
 
 // The header first: by it others know that the directory is a cache.
@@ -220,7 +220,7 @@ int64_t SampleStore::take_room(int64_t bytes) {
     Result<bool> room = taken <= reserved_end_ - end_ ? Result<bool>(true) : reserve(taken);
     if (room.is_ok() && room.value()) return std::exchange(end_, end_ + taken);
     why = room.is_ok()
-              ? (settings_.budget_bytes < 0 ? std::string("a tenth of its file system has to stay free")
+              ? (settings_.budget_bytes < 0 ? std::string("a tenth of its file system must stay free")
                                             : concat("cache_bytes=", settings_.budget_bytes, " is used up"))
               : std::string(room.status().message());
   }
@@ -250,7 +250,7 @@ Status SampleStore::take_segment() {
     if (taken) return Status::ok();
   }
   return error(Code::kTooManyFiles, directory_.path(), ": ", kMostStoreSegments,
-               " files are written at once");
+               " files are already being written, the maximum");
 }
 
 Result<bool> SampleStore::take_segment(uint32_t segment) {
@@ -298,7 +298,7 @@ int64_t SampleStore::end_of_segment(uint32_t segment) const {
 void SampleStore::stop_filling(const std::string& why) {
   if (full_.exchange(true)) return;
   settings_.log(LogLevel::kWarning,
-                concat("option cache: ", settings_.directory, ": no more samples are kept: ", why));
+                concat("option cache: ", settings_.directory, ": stores no more samples: ", why));
 }
 
 }  // namespace dataline

@@ -41,7 +41,7 @@ Status check_labels(std::string_view labels) {
                    labels.substr(at), "' at column ", at + 1);
     const std::string_view name = labels.substr(at, labels.find('=', at) - at);
     if (name == "stage" || name == "thread" || name == "reason" || name == "le")
-      return error(Code::kInvalidArgument, "labels: '", name, "' is the loader's own");
+      return error(Code::kInvalidArgument, "labels: '", name, "' is reserved for the loader");
     if (end == labels.size()) return Status::ok();
     if (labels[end] != ',' || end + 1 == labels.size())
       return error(Code::kInvalidArgument, "labels: expected ',' and another label at column ", end + 1);
@@ -154,10 +154,10 @@ Result<std::string> prometheus_text(const Metrics& metrics, std::string_view lab
     if (row.kind != MetricKind::kDuration) add_counter(text, row);
   }
   if (metrics.on()) {
-    add_histogram(text, "dataline_next_seconds", "Calls of next that delivered a batch.",
+    add_histogram(text, "dataline_next_seconds", "Calls to next that delivered a batch.",
                   metrics.next_times());
     add_histogram(text, "dataline_between_seconds",
-                  "From the end of a call of next to the begin of the next one.", metrics.between_times());
+                  "From the end of a call to next to the start of the next call.", metrics.between_times());
     add_durations(text, rows, "work", "stage");
     add_durations(text, rows, "wait", "reason");
     add_durations(text, rows, "off_cpu", "reason");

@@ -25,22 +25,23 @@ struct CounterSpec {
   }
 constexpr CounterSpec kCounters[] = {
     DL_COUNTER(ledger.batches, "batches", kCounter, "batches", "Batches delivered."),
-    DL_COUNTER(ledger.samples, "samples", kCounter, "samples", "Samples delivered, without pads."),
+    DL_COUNTER(ledger.samples, "samples", kCounter, "samples", "Samples delivered, without padding rows."),
     DL_COUNTER(ledger.bytes, "bytes", kCounter, kBytes, "Bytes delivered."),
-    DL_COUNTER(ledger.wait_ns, "wait_ns", kCounter, kNs, "Exposed loading time: consumers waited in next."),
-    DL_COUNTER(ledger.waits, "waits", kCounter, "calls", "Calls of next that had to wait."),
-    DL_COUNTER(ledger.skipped, "skipped", kCounter, "samples", "Bad samples left out."),
-    DL_COUNTER(ledger.dropped, "dropped", kCounter, "samples", "Slots left out by last_batch=drop."),
+    DL_COUNTER(ledger.wait_ns, "wait_ns", kCounter, kNs,
+               "Exposed loading time: how long consumers waited in next."),
+    DL_COUNTER(ledger.waits, "waits", kCounter, "calls", "Calls to next that had to wait."),
+    DL_COUNTER(ledger.skipped, "skipped", kCounter, "samples", "Bad samples skipped."),
+    DL_COUNTER(ledger.dropped, "dropped", kCounter, "samples", "Slots dropped by last_batch=drop."),
     DL_COUNTER(ledger.padded, "padded", kCounter, "samples", "Rows added by last_batch=pad."),
     DL_COUNTER(ledger.replaced, "replaced", kCounter, "samples", "Rows filled with a replacement sample."),
     DL_COUNTER(bad, "bad", kCounter, "samples", "Distinct bad samples seen."),
     DL_COUNTER(ledger.warned, "warned", kCounter, "samples", "Images delivered although the decoder warned."),
     DL_COUNTER(ledger.lease_copies, "lease_copies", kCounter, "batches",
-               "Batches delivered as a fresh allocation, beyond the slots for leases."),
+               "Batches delivered as copies, beyond the slots for leases."),
     DL_COUNTER(worker_cpu_ns, "worker_cpu_ns", kCounter, kNs, "CPU time of worker threads."),
-    DL_COUNTER(cache_read, "cache_read", kCounter, "samples", "Samples that were found in the cache."),
+    DL_COUNTER(cache_read, "cache_read", kCounter, "samples", "Samples read from the cache."),
     DL_COUNTER(cache_made, "cache_made", kCounter, "samples",
-               "Samples that were not, and were read and made, with the option cache."),
+               "With the option cache: samples that it did not have, and that were read from the dataset."),
     DL_COUNTER(copied_bytes, "copied_bytes", kCounter, kBytes, "Bytes copied over the bus to the device."),
     DL_COUNTER(num_workers, "num_workers", kGauge, "threads", "Worker threads."),
     DL_COUNTER(ready_batches, "ready_batches", kGauge, "batches", "Batches loaded and not yet delivered."),
@@ -51,7 +52,7 @@ constexpr CounterSpec kCounters[] = {
     DL_COUNTER(pinned_bytes, "pinned_bytes", kGauge, kBytes, "Page-locked host memory."),
     DL_COUNTER(device_bytes, "device_bytes", kGauge, kBytes, "Device memory that the loader holds."),
     DL_COUNTER(threads_abandoned, "threads_abandoned", kGauge, "threads",
-               "Workers abandoned in a read of the host's that did not return."),
+               "Workers abandoned in a host read that did not return."),
 };
 #undef DL_COUNTER
 constexpr size_t kCounterCount = std::size(kCounters);
@@ -215,35 +216,35 @@ MetricRow Metrics::measured(const Spec& spec) const {
   switch (spec.of) {
     case kNext:
       row.name = "next";
-      row.doc = "Calls of next that delivered a batch, with those before that timed out.";
+      row.doc = "Calls to next that delivered a batch, with earlier calls for it that timed out.";
       add_sum(row, next_times());
       return row;
     case kBetween:
       row.name = "between";
-      row.doc = "From the end of a call of next to the begin of the next one.";
+      row.doc = "From the end of a call to next to the start of the next call.";
       add_sum(row, between_times());
       return row;
     case kCopies:
     case kKernels:
       row.name = "device";
-      row.doc = "The device works for a batch, by its own clock.";
+      row.doc = "Device time for a batch, by the device's clock.";
       add_device(row, spec.of);
       return row;
     case kStage:
       row.name = waits(spec.stage) ? "wait" : "work";
-      row.doc = waits(spec.stage) ? "A thread that fills batches waits, by reason."
-                                  : "A thread fills batches, by stage.";
+      row.doc = waits(spec.stage) ? "Waiting time of a thread that fills batches, by reason."
+                                  : "Working time of a thread that fills batches, by stage.";
       add_stage(row, spec.thread, spec.stage);
       return row;
     case kPart:
       row.name = "work";
-      row.doc = "A thread fills batches, by stage.";
+      row.doc = "Working time of a thread that fills batches, by stage.";
       add_part(row, spec);
       return row;
     case kQueued:
     case kBlocked:
       row.name = "off_cpu";
-      row.doc = "Time at work without a CPU: none was free, or storage was waited for.";
+      row.doc = "Working time without a CPU: no CPU was free, or the thread waited for storage.";
       add_off_cpu(row, spec);
       return row;
   }

@@ -84,7 +84,7 @@ Trace::~Trace() { static_cast<void>(stop()); }
 
 Status Trace::start(const TraceTarget& target) {
   ThreadLock lock(out_mutex_);
-  if (open_.load()) return error(Code::kWrongState, "a trace is being written already; stop it first");
+  if (open_.load()) return error(Code::kWrongState, "a trace is already being written; stop it first");
   close_file();  // of a trace that could not be written, and was not stopped
   target_ = target;
   end_ = End::kNone;
@@ -178,8 +178,8 @@ void Trace::tell_end() const noexcept {
   try {
     log_(LogLevel::kWarning,
          end_ == End::kFull
-             ? concat("trace: ends here, at its limit of ", limit_bytes_, " bytes; the job goes on")
-             : concat("trace: ends here, since it could not be written; the job goes on"));
+             ? concat("trace: stopped at its limit of ", limit_bytes_, " bytes; the job continues")
+             : concat("trace: stopped by a write error; the job continues"));
   } catch (...) {  // no memory for the words
   }
 }

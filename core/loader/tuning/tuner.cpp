@@ -40,7 +40,7 @@ void Tuner::start_from(TuneSetting setting) {
   chosen_ = setting;
   phase_ = Phase::kBase;
   std::fill(std::begin(tries_), std::end(tries_), 0);
-  text_ = concat("measuring ", words(setting), ", as the state says");
+  text_ = concat("measuring ", words(setting), ", from the saved state");
 }
 
 void Tuner::fix(int64_t workers) {
@@ -209,7 +209,7 @@ bool Tuner::keep() {
 }
 
 bool Tuner::undo() {
-  text_ = concat("back to ", words(chosen_), ": ", words(force_), " gave ", tenths(now_.rate()),
+  text_ = concat("back to ", words(chosen_), ": ", words(force_), " reached ", tenths(now_.rate()),
                  " batches/s, not ", tenths(base_.rate()));
   ++tries(move_);
   phase_ = Phase::kBase;
@@ -261,7 +261,7 @@ bool Tuner::wake(const std::string& why) {
   cpus_ = from_->cpus;
   std::fill(std::begin(tries_), std::end(tries_), 0);
   phase_ = Phase::kBase;
-  text_ = concat("measuring ", words(force_), " anew: ", why);
+  text_ = concat("measuring ", words(force_), " again: ", why);
   settle();
   return mode_ == Tune::kOn;
 }

@@ -73,7 +73,7 @@ Result<SharedDirectory> SharedDirectory::open(const std::string& path, WhenMissi
 
 Result<SharedDirectory> SharedDirectory::subdirectory(const std::string& name, WhenMissing when) const {
   DL_ASSIGN_OR_RETURN(SharedDirectory found, open(path_of(name), when));
-  if (is_link(found.path())) return link_error(found.path(), "a link, a directory is needed");
+  if (is_link(found.path())) return link_error(found.path(), "is a link, expected a directory");
   return found;
 }
 
@@ -92,7 +92,7 @@ Result<std::optional<LockedFile>> SharedDirectory::open_file(const std::string& 
   BY_HANDLE_FILE_INFORMATION info;
   if (GetFileInformationByHandle(handle, &info) == 0) return last_fault(path);
   if ((info.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0 || info.nNumberOfLinks > 1)
-    return link_error(path, "a link, a file of its own is needed");
+    return link_error(path, "is a link, expected a file with one name");
   OVERLAPPED place = {};
   place.OffsetHigh = kLockHigh;
   const DWORD flags = (kind == LockKind::kAlone ? LOCKFILE_EXCLUSIVE_LOCK : 0) |

@@ -13,7 +13,7 @@ constexpr char kLockName[] = "dataline.lock";
 
 Status exists_error(const std::string& path) {
   return error(Code::kWrongState, path,
-               ": exists; what is there is never written over: remove it, or choose another name");
+               ": exists, and existing files are never overwritten: remove it, or choose another name");
 }
 
 Status last_error(const std::string& path) { return file_error(path, windows::errno_of(GetLastError())); }
@@ -71,7 +71,7 @@ Result<OutputDirectory> OutputDirectory::open(const std::string& path) {
   DL_ASSIGN_OR_RETURN(const DWORD attributes, attributes_of(out.partial_));
   if ((attributes & kKindAttributes) != FILE_ATTRIBUTE_DIRECTORY) {
     return error(Code::kWrongState, out.partial_,
-                 ": is no directory, so no writer made it: move it away, or choose another name");
+                 ": is not a directory, so no writer made it: move it away, or choose another name");
   }
   Result<Descriptor> lock =
       open_handle(out.path_of(kLockName), GENERIC_WRITE, 0, CREATE_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE);

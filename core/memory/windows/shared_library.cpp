@@ -16,7 +16,7 @@ Result<void*> symbol_of_library(const std::string& path, const char* symbol) {
   ::GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN, name->c_str(), &library);
   void* const address = reinterpret_cast<void*>(::GetProcAddress(library, symbol));
   if (address != nullptr) return address;
-  return error(Code::kUnsupported, path, ": exports no ", symbol, ": not a plug-in");
+  return error(Code::kUnsupported, path, ": does not export ", symbol, ": not a plug-in");
 }
 
 }  // namespace dataline

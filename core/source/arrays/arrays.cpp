@@ -15,7 +15,7 @@ namespace dataline {
 namespace {
 
 std::string array_text(const NamedArray& array) {
-  const std::string shape = array.shape.empty() ? "of no dims" : shape_text(array.shape);
+  const std::string shape = array.shape.empty() ? "without dims" : shape_text(array.shape);
   return concat("array ", printable(array.name), " ", shape, " ", dtype_name(array.dtype));
 }
 
@@ -30,8 +30,8 @@ Status check_lengths(const std::string& path, const std::vector<NamedArray>& arr
   for (const NamedArray& array : arrays) {
     if (array.shape[0] == arrays[0].shape[0]) continue;
     return error(Code::kMismatch, path, ": ", array_text(array), " and ", array_text(arrays[0]),
-                 " differ in their first dim: fields=NAME,NAME chooses arrays of one length, ",
-                 "rows=false makes the file one sample");
+                 " differ in their first dim: choose arrays of one length with fields=NAME,NAME, ",
+                 "or make the file one sample with rows=false");
   }
   return Status::ok();
 }
@@ -95,7 +95,7 @@ Result<std::vector<size_t>> choose_arrays(const std::string& path, std::span<con
   if (!options.fields.empty()) return chosen;
   if (names.size() > kMaxArrayFields) {
     return error(Code::kTooLarge, path, ": ", names.size(), " arrays, at most ", kMaxArrayFields,
-                 " are delivered; fields= chooses some of ", some_names(names, ", "));
+                 " are delivered; choose some with fields= from ", some_names(names, ", "));
   }
   for (size_t i = 0; i < names.size(); ++i) chosen.push_back(i);
   return chosen;
@@ -111,8 +111,8 @@ Status check_array(const std::string& path, const NamedArray& array, const Array
   const std::string at = concat(path, ": offset ", array.offset, ": ", array_text(array));
   const auto rank = static_cast<int64_t>(array.shape.size());
   if (options.rows && rank == 0)
-    return error(Code::kUnsupported, at, ": has no first axis to take samples from; rows=false delivers it");
-  if (rank > kMaxRank) return error(Code::kUnsupported, at, ": at most ", kMaxRank, " dims are read");
+    return error(Code::kUnsupported, at, ": has no first axis for samples; rows=false delivers it");
+  if (rank > kMaxRank) return error(Code::kUnsupported, at, ": at most ", kMaxRank, " dims are supported");
   const auto first = array.shape.begin() + (options.rows ? 1 : 0);
   if (std::find(first, array.shape.end(), 0) != array.shape.end())
     return error(Code::kUnsupported, at, ": ", options.rows ? "its samples hold" : "it holds", " no bytes");

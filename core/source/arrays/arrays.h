@@ -30,9 +30,9 @@ struct ArrayOptions {
 
 inline constexpr KeySpec kRowsKey{
     "rows", "true|false", "true",
-    "whether samples are the indices of the arrays' first axes; false: each file is one sample"};
-inline constexpr KeySpec kArrayFieldsKey{
-    "fields", "NAMES", "", "the arrays to read, in this order; default: all, in the order of the file"};
+    "whether each index of the arrays' first axes is a sample; false: each file is one sample"};
+inline constexpr KeySpec kArrayFieldsKey{"fields", "NAMES", "",
+                                         "the arrays to read, in this order; default: all, in file order"};
 
 // Reads the keys above.
 Result<ArrayOptions> array_options(const Uri& uri);

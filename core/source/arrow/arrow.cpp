@@ -27,15 +27,15 @@ Result<bool> has_footer(const MappedFile& file, FileExtent place) {
   constexpr std::string_view kWord = "ARROW1";
   if (text.starts_with(kWord)) return true;
   if (!text.empty() && kWord.starts_with(text))
-    return error(Code::kTruncated, where, ": an Arrow file begins with 'ARROW1', this one has ", count,
+    return error(Code::kTruncated, where, ": an Arrow file starts with 'ARROW1', this one has ", count,
                  " bytes");
   if (text.starts_with("FEA1")) {
     return error(Code::kUnsupported, where,
-                 ": a Feather 1 file, which is not read; write it again: "
+                 ": a Feather 1 file, which is not supported; convert it: "
                  "pyarrow.feather.write_feather(table, path, compression=\"uncompressed\")");
   }
   if (count < 4) {
-    return error(Code::kTruncated, where, ": an Arrow stream begins with a message, this one has ", count,
+    return error(Code::kTruncated, where, ": an Arrow stream starts with a message, this one has ", count,
                  " bytes");
   }
   const std::string what = describe_first_bytes(Bytes(first).first(static_cast<size_t>(count)));
@@ -73,7 +73,7 @@ class ArrowOpener {
     DL_ASSIGN_OR_RETURN(const std::optional<ArrowMessage> schema, messages.read(begin));
     if (!schema || schema->kind != ArrowKind::kSchema)
       return error(Code::kCorrupt, file_.path(), ": offset ", begin,
-                   ": a stream begins with a schema, this one does not");
+                   ": a stream starts with a schema, this one does not");
     DL_RETURN_IF_ERROR(plan(schema->header, schema->old_unions));
     DL_ASSIGN_OR_RETURN(
         ArrowTables tables,
@@ -93,7 +93,7 @@ class ArrowOpener {
     if (!footer_note_.empty()) info.notes.push_back(std::move(footer_note_));
     if (inflated) {
       info.notes.push_back(concat(file_.path(), ": compressed with ", tables.codecs, ": ", inflated->bytes(),
-                                  " bytes inflated into memory"));
+                                  " bytes decompressed into memory"));
     }
     if (tables.left_out > 0) {
       info.notes.push_back(concat(kDamaged, file_.path(), ": cut: ", tables.left_out, " bytes from offset ",

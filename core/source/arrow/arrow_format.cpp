@@ -14,14 +14,12 @@
 namespace dataline {
 namespace {
 
-constexpr KeySpec kArrowEnd{
-    "end", "required|cut", "required",
-    "whether a file must be whole; cut: without its footer it is read as the stream that "
-    "it holds, and what is "
-    "behind the last whole record batch is left out"};
+constexpr KeySpec kArrowEnd{"end", "required|cut", "required",
+                            "whether a file must be complete; cut: a file without its footer is read as a "
+                            "stream, up to its last complete record batch"};
 constexpr KeySpec kArrowKeys[] = {{"fields", "NAMES", "",
                                    "the columns to read, in this order, as in image/bytes,label; a struct "
-                                   "stands for its leaves; default: all"},
+                                   "means all its leaves; default: all"},
                                   kNullsKey,
                                   kArrowEnd,
                                   kAxesKey,
@@ -53,8 +51,8 @@ constinit const Format kArrowFormat{
     .name = "arrow",
     .doc =
         "rows of Arrow IPC files (Feather 2) and streams, as pyarrow and Hugging Face datasets write them; "
-        "compressed buffers are inflated into memory; data-{00000..00127}.arrow is 128 files. Fields: its "
-        "columns, leaves of structs as struct/leaf",
+        "compressed buffers are decompressed into memory; data-{00000..00127}.arrow is 128 files. Fields: "
+        "the columns, leaves of structs as struct/leaf",
     .keys = kArrowKeys,
     .configure = configure_arrow,
     .ranges = true,

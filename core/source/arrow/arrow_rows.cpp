@@ -184,7 +184,7 @@ Status ArrowRows::place_values(const Job& job, const ArrowStretch& stretch, cons
                          : column.values.offsets >= 0 ? column.values.offsets
                                                       : column.values.data;
     return bad_row(Code::kCorrupt, job.column, stretch, k, std::max<int64_t>(stretch.slots[slot], 0),
-                   "a null (nulls=fill(0) delivers 0, or an empty row of a ragged field, in its place)");
+                   "a null (nulls=fill(0) delivers 0, or an empty row of a ragged field, instead)");
   }
   if (plan_.columns[job.column].values.views >= 0) return place_views(job, stretch, nulls);
   if (plan_.columns[job.column].values.ragged()) return place_ragged(job, stretch, nulls);
@@ -219,7 +219,7 @@ Result<const std::byte*> ArrowRows::units_of(const ArrowAccess& access, size_t c
                                                          delivery.element_bytes, room, null));
   if (found != nullptr) return found;
   return bad_row(Code::kCorrupt, column, stretch, 0, stretch.slots[values.data], "its value ", null.item,
-                 " is null (nulls=fill(0) delivers 0 in its place)");
+                 " is null (nulls=fill(0) delivers 0 instead)");
 }
 
 Status ArrowRows::place_dense(const Job& job, const ArrowStretch& stretch) const {
@@ -244,7 +244,7 @@ Status ArrowRows::read_offsets(const ArrowAccess& access, size_t column, const A
     return bad_row(Code::kCorrupt, column, stretch, k,
                    stretch.slots[values.offsets] + (stretch.row + k) * values.offset_bytes,
                    "its offsets are ", offsets[k], " and ", offsets[k + 1],
-                   ", expected ascending ones from 0 to ", limit);
+                   ", expected ascending offsets from 0 to ", limit);
   }
   return Status::ok();
 }

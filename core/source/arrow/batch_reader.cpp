@@ -92,7 +92,8 @@ Status ArrowBatchReader::check_lengths() const {
     if (items < 0 || items > kMaxArrowRows || nulls < 0 || nulls > items)
       return refuse(Code::kCorrupt, "has an array of ", items, " values, ", nulls, " of them null");
     if (node.parent < 0) {
-      if (items != rows_) return refuse(Code::kCorrupt, "has ", rows_, " rows, one of its columns ", items);
+      if (items != rows_)
+        return refuse(Code::kCorrupt, "has ", rows_, " rows, but one of its columns has ", items);
       continue;
     }
     if (node.per_parent < 0) continue;

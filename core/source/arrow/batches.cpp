@@ -62,7 +62,7 @@ class FileReader {
       ArrowBatches& values = tables_.dictionaries[d];
       if (!delta && once && values.count() > 0) {
         return error(Code::kCorrupt, file_.path(), ": offset ", message.offset, ": dictionary ", id,
-                     " a second time: a file may only add to it (delta)");
+                     " appears twice: a file may only extend it (delta)");
       }
       ArrowBatchReader& reader = dictionary_readers_[d];
       DL_RETURN_IF_ERROR(reader.read(data, message, values.count()));
@@ -183,7 +183,7 @@ Status read_stream(const MappedFile& file, FileExtent rest, bool cut, FileReader
     } else {
       const bool schema = message->kind == ArrowKind::kSchema;
       return error(schema ? Code::kCorrupt : Code::kUnsupported, file.path(), ": offset ", message->offset,
-                   ": ", schema ? "a second schema" : "a message that is no record batch, but of kind ",
+                   ": ", schema ? "a second schema" : "expected a record batch, got a message of kind ",
                    schema ? "" : std::to_string(static_cast<int>(message->kind)),
                    schema ? "" : " (4, 5: tensors)");
     }

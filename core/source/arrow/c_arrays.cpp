@@ -70,7 +70,7 @@ Status CArrayReader::find_parts(const ArrowLayout& layout, const ArrowArray& roo
   if (is_table && root.null_count != 0 && root.n_buffers > 0 && root.buffers != nullptr &&
       root.buffers[0] != nullptr &&
       count_zero_bits(static_cast<const std::byte*>(root.buffers[0]), root.offset, root.length) > 0)
-    return refuse(Code::kUnsupported, "has rows that are null as a whole");
+    return refuse(Code::kUnsupported, "has rows that are null");
   root_ = {&root, root.offset, root.length};
   parts_.assign(layout.nodes.size(), {});
   std::vector<int64_t> next(layout.nodes.size());  // child of each
@@ -85,7 +85,8 @@ Status CArrayReader::find_parts(const ArrowLayout& layout, const ArrowArray& roo
     const int64_t child = node.parent < 0 ? next_column++ : next[static_cast<size_t>(node.parent)]++;
     if (around == nullptr || !node.used) continue;
     if (child >= around->n_children || around->children == nullptr || around->children[child] == nullptr)
-      return refuse(Code::kCorrupt, "has an array of ", around->n_children, " children, its schema has more");
+      return refuse(Code::kCorrupt, "has an array of ", around->n_children,
+                    " children, but its schema has more");
     DL_RETURN_IF_ERROR(find_part(layout, n, *around->children[child], parts_[n]));
   }
   return Status::ok();
@@ -129,7 +130,7 @@ Status CArrayReader::fill_slot(const ArrowTake& take, Slots& slots) {
   const ArrowArray& array = *part.array;
   if (array.n_buffers <= take.buffer || array.buffers == nullptr)
     return refuse(Code::kCorrupt, "column ", printable(name), ": ", array.n_buffers,
-                  " buffers, its type needs more");
+                  " buffers, but its type needs more");
   const auto* buffer = static_cast<const std::byte*>(array.buffers[take.buffer]);
   int64_t& bytes = slots.values[kArrowBatchBytesSlot];
   if (take.kind == ArrowTake::Kind::kValidity) {
@@ -150,7 +151,7 @@ Status CArrayReader::fill_slot(const ArrowTake& take, Slots& slots) {
     }
     if (end < 0 || end > kMaxCRows || (end > 0 && buffer == nullptr))
       return refuse(Code::kCorrupt, "column ", printable(name), ": its last offset is ", end,
-                    buffer == nullptr ? ", and there are no bytes" : "");
+                    buffer == nullptr ? ", but it has no bytes" : "");
     slot = address_of(buffer);
     slots.values[at + 1] = end;
     bytes = std::min(kMaxCRows, bytes + end);
@@ -176,7 +177,7 @@ Status CArrayReader::fill_view_buffers(const ArrowTake& take, Slots& slots) {
   const std::string& name = plan_.columns[static_cast<size_t>(take.column)].field.name;
   if (count < 0 || array.buffers == nullptr)
     return refuse(Code::kCorrupt, "column ", printable(name), ": ", array.n_buffers,
-                  " buffers, its type needs more");
+                  " buffers, but its type needs more");
   const auto* sizes = static_cast<const std::byte*>(array.buffers[array.n_buffers - 1]);
   DL_ASSIGN_OR_RETURN(ArrowViewBuffer* const table, add_view_table(count, *context_.memory, tables_));
   int64_t& bytes = slots.values[kArrowBatchBytesSlot];
@@ -185,7 +186,7 @@ Status CArrayReader::fill_view_buffers(const ArrowTake& take, Slots& slots) {
     const int64_t size = sizes == nullptr ? -1 : load_native<int64_t>(sizes + b * 8);
     if (size < 0 || size > kMaxCRows || (size > 0 && buffer == nullptr))
       return refuse(Code::kCorrupt, "column ", printable(name), ": buffer ", b, " of its views has ", size,
-                    " bytes", buffer == nullptr ? " and no address" : "");
+                    " bytes", buffer == nullptr ? " but no address" : "");
     table[b] = {address_of(buffer), size};
     bytes = std::min(kMaxCRows, bytes + size);
   }

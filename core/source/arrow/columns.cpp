@@ -194,7 +194,7 @@ class ArrowPlanner {
       for (const Leaf& other : leaves_)
         if (is_read(*other.field)) others.push_back(other.name);
       return error(Code::kUnsupported, path_, ": column ", printable(leaf->name), " is ",
-                   arrow_type_text(*leaf->field), ", which is not read",
+                   arrow_type_text(*leaf->field), ", which is not supported",
                    others.empty() ? "" : concat("; fields=", some_names(others, ","), " leaves it out"));
     }
     return Status::ok();
@@ -223,7 +223,7 @@ class ArrowPlanner {
     if (wanted && same == 1)
       return error(Code::kBadUri, path_, ": fields=: ", printable(*twice), " is named twice");
     return error(Code::kUnsupported, path_, ": ", same, " columns are called ", printable(*twice),
-                 "; fields= can leave them out, Arrow's rename_columns() tells them apart");
+                 "; leave them out with fields=, or rename them with Arrow's rename_columns()");
   }
 
   Status add(const Leaf& leaf) {
@@ -274,7 +274,7 @@ class ArrowPlanner {
       plan_.notes.push_back(concat(leaf.name, ": ", arrow_type_text(*inner), ", delivered as its integers"));
     if (!field.extension.empty() && field.extension != kTensorExtension) {
       plan_.notes.push_back(concat(leaf.name, ": extension type ", printable(field.extension),
-                                   " ignored, delivered as it is stored (", arrow_type_text(field), ")"));
+                                   " ignored, delivered as stored (", arrow_type_text(field), ")"));
     }
   }
 
@@ -361,7 +361,7 @@ class ArrowPlanner {
     }
     if (*bytes == 0) {
       return error(Code::kUnsupported, path_, ": column ", printable(column.field.name), " is ",
-                   arrow_type_text(field), ": its values hold no bytes; fields= can leave it out");
+                   arrow_type_text(field), ": its values hold no bytes; leave it out with fields=");
     }
     values.bits = dtype == DType::kBool;
     values.unit_bytes = *bytes;
@@ -381,7 +381,7 @@ class ArrowPlanner {
     column.field.axes = tensor.axes;
     if (tensor.permuted) {
       plan_.notes.push_back(
-          concat(column.field.name, ": the tensor's permutation is not applied: the dims are those stored"));
+          concat(column.field.name, ": the tensor's permutation is ignored: the dims are in stored order"));
     }
     return Status::ok();
   }

@@ -22,7 +22,7 @@ Status prepare_fill(const ArrowColumn& column, const ArrowStore& store, ArrowDel
   const int64_t bytes = column.values.unit_bytes;
   if (bytes > store.max_value_bytes) {
     return error(Code::kCorrupt, store.name, ": column ", printable(column.field.name), " has values of ",
-                 bytes, " bytes, more than there are");
+                 bytes, " bytes, more than the data has");
   }
   DL_ASSIGN_OR_RETURN(out.fill_row,
                       store.memory.allocate(bytes, 64, MemoryKind::kTable, "the value of nulls"));
@@ -49,7 +49,7 @@ Result<ArrowDelivery> deliver(const ArrowColumn& column, const ArrowTables& tabl
   if (rows + items == 0 && !values) return out;
   const std::string_view what = !store.fill ? ": these samples are bad (nulls=fill(0) delivers 0)"
                                 : store.fill->mask
-                                    ? ", delivered as 0 or empty rows, and told by the field's mask"
+                                    ? ", delivered as 0 or empty rows, and marked in the field's mask"
                                     : ", delivered as the number of nulls=fill(), or as empty rows";
   notes.push_back(
       concat(column.field.name, ": ", rows + items, rows + items == 1 ? " null" : " nulls", what));

@@ -15,7 +15,7 @@ bool FlatBuffer::fits(int64_t at, int64_t bytes, std::string_view what) {
     return false;
   }
   if (extent_fits(at, bytes, size())) return true;
-  refuse(Code::kCorrupt, 0, what, " lies at byte ", at, " of the metadata, which has ", size(), " bytes");
+  refuse(Code::kCorrupt, 0, what, " is at byte ", at, " of the metadata, which has ", size(), " bytes");
   return false;
 }
 
@@ -48,7 +48,7 @@ int64_t FlatTable::place(int field, int64_t bytes) const {
   const int64_t offset = buffer_->load<uint16_t>(vtable_ + entry);
   if (offset == 0) return -1;
   if (extent_fits(offset, bytes, table_bytes_)) return at_ + offset;
-  buffer_->refuse(Code::kCorrupt, at_, "field ", field, " lies at byte ", offset,
+  buffer_->refuse(Code::kCorrupt, at_, "field ", field, " is at byte ", offset,
                   " of a table of the metadata, which has ", table_bytes_, " bytes");
   return -1;
 }

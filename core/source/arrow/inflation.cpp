@@ -34,7 +34,7 @@ Result<ArrowInflation::Buffer> ArrowInflation::describe(int64_t at, int64_t byte
   if (!codec_) return Buffer{{at, bytes}, {end_, bytes}, {}};
   if (bytes < kLengthBytes)
     return error(Code::kCorrupt, file_.path(), ": offset ", at, ": a compressed buffer of ", bytes,
-                 " bytes, its length alone needs ", kLengthBytes);
+                 " bytes, but its length alone needs ", kLengthBytes);
   std::array<std::byte, kLengthBytes> length_bytes;
   DL_RETURN_IF_ERROR(file_.read(at, kLengthBytes, length_bytes.data()));
   const auto length = static_cast<int64_t>(load_little<uint64_t>(length_bytes.data()));
@@ -42,8 +42,8 @@ Result<ArrowInflation::Buffer> ArrowInflation::describe(int64_t at, int64_t byte
   if (length == kAsItIs) return Buffer{from, {end_, from.bytes}, {}};
   const int64_t most = max_inflated_frame_bytes(*codec_, from.bytes);
   if (length < 0 || length > most)
-    return error(Code::kCorrupt, file_.path(), ": offset ", at, ": a compressed buffer says that it has ",
-                 length, " bytes, ", from.bytes, " of ", frame_codec_name(*codec_), " hold at most ", most);
+    return error(Code::kCorrupt, file_.path(), ": offset ", at, ": a compressed buffer states ", length,
+                 " bytes, ", from.bytes, " of ", frame_codec_name(*codec_), " can hold at most ", most);
   return Buffer{from, {end_, length}, codec_};
 }
 
@@ -53,7 +53,7 @@ Result<FileExtent> ArrowInflation::add(int64_t at, int64_t bytes) {
   if (known != of_message_.end()) return known->second;
   DL_ASSIGN_OR_RETURN(const Buffer buffer, describe(at, bytes));
   if (buffer.to.bytes > kMostInflated - kBufferAlignment - end_)
-    return error(Code::kTooLarge, file_.path(), ": offset ", at, ": its buffers inflate to more than ",
+    return error(Code::kTooLarge, file_.path(), ": offset ", at, ": its buffers decompress to more than ",
                  kMostInflated, " bytes");
   end_ = round_up(end_ + buffer.to.bytes, kBufferAlignment);
   largest_ = std::max(largest_, buffer.from.bytes);
@@ -81,7 +81,8 @@ Result<MappedFile> ArrowInflation::run() {
       file_.calls_host() ? 1 : std::min<int64_t>({available_cpus(), std::ssize(buffers_), kMaxInflators});
   run_in_threads("dl-inflate", wanted, [this](bool here) { work(/*reports=*/here); });
   if (refused_ != nullptr) std::rethrow_exception(refused_);
-  if (context_.cancelled()) return error(Code::kCancelled, file_.path(), ": cancelled while it was inflated");
+  if (context_.cancelled())
+    return error(Code::kCancelled, file_.path(), ": cancelled while it was decompressed");
   ThreadLock lock(mutex_);
   // What was wrong may be that the file is another by now.
   DL_RETURN_IF_ERROR(file_.change_since_open().status);

@@ -147,7 +147,7 @@ Result<ArrowOptions> arrow_memory_options(std::string_view keys) {
 Result<SourceRef> open_arrow_stream(ArrowOwned<ArrowArrayStream> stream, const ArrowOptions& options,
                                     const OpenContext& context) {
   ArrowArrayStream& raw = stream.raw;
-  if (raw.release == nullptr) return error(Code::kInvalidArgument, "the stream is released already");
+  if (raw.release == nullptr) return error(Code::kInvalidArgument, "the stream is already released");
   ArrowOwned<ArrowSchema> schema;
   if (const int failed = raw.get_schema(&raw, &schema.raw); failed != 0) {
     schema.raw.release = nullptr;
@@ -171,7 +171,7 @@ Result<SourceRef> open_arrow_array(ArrowOwned<ArrowSchema> schema, ArrowOwned<Ar
                                    const ArrowOptions& options, const OpenContext& context) {
   if (schema.raw.release == nullptr || array.raw.release == nullptr)
     return error(Code::kInvalidArgument, schema.raw.release == nullptr ? "the schema" : "the array",
-                 " is released already");
+                 " is already released");
   ArrowMemoryOpener opener(options, context);
   DL_RETURN_IF_ERROR(opener.begin(schema.raw));
   DL_RETURN_IF_ERROR(opener.add(std::move(array)));

@@ -36,7 +36,7 @@ Status arrow_error(Code code, const MappedFile& file, int64_t offset, const Part
 bool check_metadata_version(FlatBuffer& flat, int64_t at, int16_t version) {
   if (version == kOldestVersion || version == kOldestVersion + 1) return version == kOldestVersion;
   flat.refuse(Code::kUnsupported, at, "Arrow metadata of version V", version + 1,
-              ", V4 and V5 are read (Arrow 0.8 and later write them)");
+              ", expected V4 or V5 (Arrow 0.8 and later write them)");
   return false;
 }
 
@@ -50,21 +50,21 @@ Result<ArrowMessages::Frame> ArrowMessages::read_frame(int64_t offset) {
   const bool marked = there >= kOldPrefixBytes && load_little<uint32_t>(bytes_.data()) == kArrowMarker;
   frame.prefix_bytes = marked ? kMarkedPrefixBytes : kOldPrefixBytes;
   if (there < frame.prefix_bytes) {
-    return arrow_error(Code::kTruncated, file_, offset, "a message begins with ", frame.prefix_bytes,
-                       " bytes, there are ", there);
+    return arrow_error(Code::kTruncated, file_, offset, "a message starts with ", frame.prefix_bytes,
+                       " bytes, but the rest of the file has ", there);
   }
   const auto size = static_cast<int32_t>(load_little<uint32_t>(bytes_.data() + frame.prefix_bytes - 4));
   if (size < 0) {
-    return arrow_error(Code::kCorrupt, file_, offset, "expected an Arrow message, its metadata have ", size,
+    return arrow_error(Code::kCorrupt, file_, offset, "expected an Arrow message, its metadata has ", size,
                        " bytes");
   }
   frame.metadata_bytes = size;
   if (size > there - frame.prefix_bytes) {
-    return arrow_error(Code::kTruncated, file_, offset, "the metadata of a message have ", size,
-                       " bytes, there are ", there - frame.prefix_bytes);
+    return arrow_error(Code::kTruncated, file_, offset, "the metadata of a message has ", size,
+                       " bytes, but the rest of the file has ", there - frame.prefix_bytes);
   }
   if (size > kMaxArrowMetadataBytes) {
-    return arrow_error(Code::kTooLarge, file_, offset, "the metadata of a message have ", size,
+    return arrow_error(Code::kTooLarge, file_, offset, "the metadata of a message has ", size,
                        " bytes, at most ", kMaxArrowMetadataBytes);
   }
   const auto whole = static_cast<size_t>(frame.prefix_bytes + size);
@@ -109,8 +109,8 @@ Result<std::optional<ArrowMessage>> ArrowMessages::read(int64_t offset) {
   DL_ASSIGN_OR_RETURN(ArrowMessage message, parse(offset, frame));
   if (!extent_fits(message.body_at, message.body_bytes, end_)) {
     return arrow_error(message.body_bytes < 0 ? Code::kCorrupt : Code::kTruncated, file_, offset,
-                       "the body of a message has ", message.body_bytes, " bytes, there are ",
-                       end_ - message.body_at);
+                       "the body of a message has ", message.body_bytes,
+                       " bytes, but the rest of the file has ", end_ - message.body_at);
   }
   next_ = message.end();
   return std::optional<ArrowMessage>(message);
@@ -120,27 +120,27 @@ Result<ArrowMessage> ArrowMessages::read(const ArrowBlock& block, ArrowKind kind
   const int64_t there = end_ - begin_;
   if (!extent_fits(block.offset, block.metadata_bytes, there) ||
       !extent_fits(block.offset + block.metadata_bytes, block.body_bytes, there)) {
-    return arrow_error(Code::kTruncated, file_, end_, "the footer says that a message of ",
-                       block.metadata_bytes, " and ", block.body_bytes, " bytes lies at offset ",
-                       block.offset, ", messages end at ", there);
+    return arrow_error(Code::kTruncated, file_, end_, "the footer places a message of ", block.metadata_bytes,
+                       " and ", block.body_bytes, " bytes at offset ", block.offset, ", but messages end at ",
+                       there);
   }
   const int64_t at = begin_ + block.offset;
   block_bytes_ += block.metadata_bytes + block.body_bytes;  // each is at most the size of the file
   if (block_bytes_ > there) {
     return arrow_error(Code::kCorrupt, file_, at, "the footer's messages have ", block_bytes_,
-                       " bytes so far, there are ", there, ": some of them overlap");
+                       " bytes so far, but the file has ", there, ": some of them overlap");
   }
   DL_ASSIGN_OR_RETURN(const Frame frame, read_frame(at));
   if (frame.metadata_bytes == 0)
-    return arrow_error(Code::kCorrupt, file_, at, "an end mark, the footer says a message");
+    return arrow_error(Code::kCorrupt, file_, at, "an end mark, but the footer lists a message");
   DL_ASSIGN_OR_RETURN(ArrowMessage message, parse(at, frame));
   if (message.kind != kind) {
     return arrow_error(Code::kCorrupt, file_, at, "a message of kind ", static_cast<int>(message.kind),
-                       ", the footer says ", static_cast<int>(kind), " (2 dictionary, 3 record batch)");
+                       ", the footer states ", static_cast<int>(kind), " (2 dictionary, 3 record batch)");
   }
   if (message.body_bytes != block.body_bytes || message.body_at > at + block.metadata_bytes) {
     return arrow_error(Code::kCorrupt, file_, at, "a message of ", message.body_at - at, " and ",
-                       message.body_bytes, " bytes, the footer says ", block.metadata_bytes, " and ",
+                       message.body_bytes, " bytes, the footer states ", block.metadata_bytes, " and ",
                        block.body_bytes);
   }
   message.body_at = at + block.metadata_bytes;
@@ -163,12 +163,12 @@ Result<ArrowFooter> ArrowFooter::read(const MappedFile& file, FileExtent place, 
   if (magic != kArrowFileMagic) {
     return arrow_error(
         Code::kTruncated, file, end - kArrowMagicBytes,
-        "an Arrow file ends with 'ARROW1', this one does not: it is cut, or its writer was not closed");
+        "an Arrow file ends with 'ARROW1', this one does not: it is truncated, or its writer was not closed");
   }
   const auto size = static_cast<int32_t>(load_little<uint32_t>(tail.data()));
   if (size <= 0 || size > room) {
     return arrow_error(Code::kCorrupt, file, end - kArrowTailBytes, "the footer has ", size,
-                       " bytes, there is room for ", room);
+                       " bytes, but there is room for ", room);
   }
   if (size > kMaxArrowFooterBytes) {
     return arrow_error(Code::kTooLarge, file, end - kArrowTailBytes, "a footer of ", size, " bytes, at most ",

@@ -268,7 +268,7 @@ Result<std::vector<ArrowField>> read_arrow_schema(const FlatTable& schema) {
   if (endianness != (std::endian::native == std::endian::big ? 1 : 0)) {
     buffer.refuse(
         Code::kUnsupported, schema.at(), "its numbers are in the byte order ", endianness,
-        " (0 little, 1 big), another one than this machine's; write it again on a machine like this");
+        " (0 little, 1 big), which differs from this machine's; write it again in this machine's order");
   }
   SchemaReader reader(buffer);
   std::vector<ArrowField> fields = reader.fields(schema.vector(schema_table::kFields, kDistanceBytes), 0);

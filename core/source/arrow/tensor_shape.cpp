@@ -67,7 +67,7 @@ Result<TensorShape> read_tensor_shape(const std::string& path, const ArrowField&
   const std::optional<int64_t> values = checked_product(out.shape);
   if (!values || *values != field.size) {
     return error(Code::kCorrupt, name, ": the shape ", shape_text(out.shape),
-                 " has another number of values than ", arrow_type_text(field));
+                 " has a different number of values than ", arrow_type_text(field));
   }
   for (size_t i = 0; i < permutation.size(); ++i) out.permuted |= permutation[i] != static_cast<int64_t>(i);
   if (out.axes.size() != out.shape.size()) out.axes.clear();

@@ -40,7 +40,7 @@ Status check_sources(const MixRecipe& recipe) {
     if (source->count() == 0) return error(Code::kEmpty, "mix: ", recipe.part_words(k), " has no samples");
     if (source->mix() != nullptr) {
       return error(Code::kUnsupported, "mix: ", recipe.part_words(k),
-                   " is itself a mix; name its parts here, their weights multiplied by its own");
+                   " is a mix; list its parts here instead, with their weights multiplied by its own");
     }
   }
   return Status::ok();
@@ -109,10 +109,9 @@ bool needs_groups(const MixRecipe& recipe) {
 
 Status explain_misfit(Status status) {
   if (status.code() != Code::kMismatch) return status;
-  return error(
-      Code::kMismatch, status.message(),
-      "; parts of a mix need the same fields: open them alike (length, dtype and other keys of their URIs), "
-      "or give them transforms that make them alike");
+  return error(Code::kMismatch, status.message(),
+               "; parts of a mix need the same fields: open them with the same keys (length, dtype, ...), or "
+               "add transforms that make them equal");
 }
 
 }  // namespace
@@ -133,9 +132,9 @@ SampleName sample_name(const Source& source, int64_t record) {
 
 Status refuse_grouped(const Source& source, std::string_view what) {
   if (source.mix() == nullptr || !source.mix()->grouped()) return Status::ok();
-  return error(
-      Code::kUnsupported, what,
-      ": not of a mix whose parts have transforms or shapes of their own: only a loader makes its samples");
+  return error(Code::kUnsupported, what,
+               ": not supported for a mix whose parts have their own transforms or shapes: only a loader "
+               "builds its samples");
 }
 
 std::string sample_text(const Source& source, int64_t record) {

@@ -71,7 +71,7 @@ Result<SourceRef> open_part(const std::string& written, const std::string& direc
   // Before it is opened: recipes that name each other would never end.
   if (parsed.scheme == "mix") {
     return error(Code::kUnsupported, written,
-                 " is itself a mix; name its parts here, their weights multiplied by its own");
+                 " is a mix; list its parts here instead, with their weights multiplied by its own");
   }
   return open_source(uri, context, known);
 }
@@ -79,7 +79,7 @@ Result<SourceRef> open_part(const std::string& written, const std::string& direc
 Result<OpenOne> configure_mix(const Uri& uri) {
   if (uri.paths.size() > 1 || uri.named()) {
     return uri_error(uri.paths.back().column,
-                     "mix takes one recipe; a recipe names as many datasets as you like");
+                     "mix accepts one recipe; a recipe can name any number of datasets");
   }
   return OpenOne();  // compose() opens it
 }
@@ -123,9 +123,9 @@ Result<SourceRef> open_recipe(const std::string& path, const OpenContext& contex
 constinit const Format kMixFormat{
     .name = "mix",
     .doc =
-        "a mix of datasets by a recipe, a JSON file: {\"parts\": [{\"name\": ..., \"uri\": ..., "
-        "\"weight\": 0.7}, ...]}; each part has a weight or a repeat, and may have a transform; "
-        "schedule and samples_per_epoch may follow. Fields: those of the parts",
+        "a mix of datasets by a recipe, a JSON file: {\"parts\": [{\"name\": ..., \"uri\": ..., \"weight\": "
+        "0.7}, ...]}; each part has a weight or a repeat, and may have a transform; schedule and "
+        "samples_per_epoch are optional. Fields: the fields of the parts",
     .keys = kMixKeys,
     .configure = configure_mix,
     .compose = open_recipe,

@@ -56,7 +56,7 @@ Status check_weights(const MixRecipe& recipe, std::span<const double> weights, s
   }
   if (some) return Status::ok();
   return error(Code::kOutOfRange, "mix: all ", weights.size(), " weights", where,
-               " are 0: no part is left to draw from");
+               " are 0, so no part can be drawn");
 }
 
 Status check_schedule(const MixRecipe& recipe) {
@@ -64,12 +64,12 @@ Status check_schedule(const MixRecipe& recipe) {
   for (const MixStage& stage : recipe.schedule) {
     if (stage.step <= last) {
       return error(Code::kOutOfRange, "mix: schedule: step ", stage.step, ": expected more than ", last,
-                   ": steps ascend, and the parts' own weights hold from step 0");
+                   ": steps must ascend, and the parts' own weights apply from step 0");
     }
     last = stage.step;
     if (stage.weights.size() != recipe.parts.size()) {
       return error(Code::kInvalidArgument, "mix: schedule: step ", stage.step, " has ", stage.weights.size(),
-                   " weights, expected ", recipe.parts.size(), ", one a part");
+                   " weights, expected ", recipe.parts.size(), ", one per part");
     }
     DL_RETURN_IF_ERROR(check_weights(recipe, stage.weights, concat(" from step ", stage.step)));
   }
@@ -92,7 +92,7 @@ Status check_repeats(const MixRecipe& recipe) {
   if (recipe.samples_per_epoch >= 0) {
     return error(
         Code::kInvalidArgument,
-        "mix: samples_per_epoch needs weights; with repeats an epoch is all samples, each so many times");
+        "mix: samples_per_epoch needs weights; with repeats, the repeats set the length of an epoch");
   }
   return Status::ok();
 }

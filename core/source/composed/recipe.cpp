@@ -18,7 +18,8 @@ using UseKey = std::function<Status(const std::string& key)>;
 
 class RecipeReader {
  public:
-  RecipeReader(const std::string& path, std::string_view text) : json_(path, 1, text, "the file's end") {}
+  RecipeReader(const std::string& path, std::string_view text)
+      : json_(path, 1, text, "the end of the file") {}
 
   Result<MixRecipe> read() {
     MixRecipe recipe;
@@ -28,7 +29,7 @@ class RecipeReader {
           if (key == "schedule") return json_.each_item([&] { return read_stage(); });
           return read_whole(key, recipe.samples_per_epoch);
         }));
-    if (!json_.at_end()) return json_.expected("the file's end");
+    if (!json_.at_end()) return json_.expected("the end of the file");
     DL_RETURN_IF_ERROR(resolve_stages(recipe));
     return recipe;
   }
@@ -51,7 +52,7 @@ class RecipeReader {
         return json_.refuse("unknown key ", shown_text(key), did_you_mean(key, known), " (keys: ", list, ")");
       }
       if (std::find(seen.begin(), seen.end(), key) != seen.end())
-        return json_.refuse("the key '", key, "' is given twice");
+        return json_.refuse("the key '", key, "' appears twice");
       DL_RETURN_IF_ERROR(use(key));
       seen.push_back(std::move(key));
       return Status::ok();
@@ -118,7 +119,7 @@ class RecipeReader {
     // A repeat of 0 means none in a MixPart.
     if (has_weight == has_repeat || (has_repeat && part.repeat <= 0)) {
       return json_.refuse("part ", part.name.empty() ? std::to_string(parts.size()) : part.name,
-                          has_weight   ? " has a weight and a repeat; give it one of them"
+                          has_weight   ? " has a weight and a repeat, expected one of them"
                           : has_repeat ? ": repeat: expected more than 0"
                                        : " has neither a weight nor a repeat");
     }
@@ -158,7 +159,7 @@ class RecipeReader {
           return json_.refuse("schedule: step ", named.step, ": no part is called ", shown_text(name));
         if (given[part->second])
           return json_.refuse("schedule: step ", named.step, ": the weight of ", shown_text(name),
-                              " is given twice");
+                              " appears twice");
         given[part->second] = true;
         stage.weights[part->second] = weight;
       }

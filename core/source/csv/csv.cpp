@@ -41,7 +41,7 @@ Status CsvFile::read_values(int64_t index, std::string_view record, Rooms rooms,
   }
   if (reader.fault() != CsvFault::kNone) {
     return refuse(Code::kCorrupt, index, "after the closing quote of cell ", column + 1, ": expected '",
-                  std::string_view(&plan_.delimiter, 1), "' or the record's end, got ",
+                  std::string_view(&plan_.delimiter, 1), "' or the end of the record, got ",
                   printable_character(reader.rest()));
   }
   if (column == plan_.targets.size()) return Status::ok();
@@ -64,7 +64,7 @@ Status CsvFile::wrong_number(Code code, int64_t index, size_t column, const CsvC
   const DType dtype = plan_.targets[column].dtype;
   if (code == Code::kEmpty) {
     return refuse(Code::kCorrupt, index, "column '", plan_.names[column],
-                  "': empty (nulls=fill(0) gives it a value)");
+                  "': empty (nulls=fill(0) sets a value)");
   }
   const char* expected = dtype == DType::kBool      ? ", expected true or false ("
                          : !dtype_is_integer(dtype) ? ", expected a number ("

@@ -90,7 +90,7 @@ Result<std::vector<std::string>> csv_names(const std::string& path, std::string_
   for (CsvCell cell; cells.next(cell);) {
     if (!cell.quoted && cell.text.find('\r') != std::string_view::npos) {
       return error(Code::kUnsupported, path, ": header: a carriage return in column ", names.size() + 1,
-                   ": lines end with a line feed");
+                   ": expected lines that end with a line feed");
     }
     names.push_back(text_of_cell(cell));
     if (!is_utf8(names.back()))
@@ -123,7 +123,7 @@ Status bind_csv_fields(const std::string& path, std::vector<TextField> fields, i
     const int64_t count = wanted.is_text ? 1 : columns_of(wanted.field);
     if (count > static_cast<int64_t>(plan.names.size() - first)) {
       return error(Code::kMismatch, path, ": field '", wanted.field.name, "' takes ", count,
-                   " columns from number ", first + 1, " on, and there are ", plan.names.size());
+                   " columns from number ", first + 1, ", but there are ", plan.names.size());
     }
     for (int64_t item = 0; item < count; ++item) {
       CsvPlan::Target& target = plan.targets[first + static_cast<size_t>(item)];
@@ -163,13 +163,13 @@ Result<std::vector<TextField>> inferred_csv_fields(const std::string& path, cons
   std::vector<TextField> fields;
   for (size_t c = 0; c < plan.names.size(); ++c) {
     if (!can_be_field(plan.names[c])) {
-      left_out.push_back(concat("column ", c + 1, ", whose name no field can have"));
+      left_out.push_back(concat("column ", c + 1, ", whose name cannot name a field"));
       continue;
     }
     if (fields.size() == kMaxTextFields) {
       return error(
           Code::kUnsupported, path, ": ", plan.names.size(), " columns, and at most ", kMaxTextFields,
-          " fields; name those wanted, several columns as one array: fields=label:i64,pixel0:u8[784]");
+          " fields; name the columns you want, several as one array: fields=label:i64,pixel0:u8[784]");
     }
     fields.push_back(guesses[c].field(plan.names[c]));
   }

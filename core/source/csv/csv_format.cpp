@@ -24,9 +24,9 @@ constexpr int64_t kSeenRecords = 1000, kSeenBytes = int64_t{1} << 20;
 constexpr int64_t kMaxFirstRecord = int64_t{64} << 20;  // is copied, to infer the fields from it
 
 constexpr KeySpec kDelimiter{"delimiter", "comma|tab|semicolon|pipe", "",
-                             "what stands between cells; default: tab in .tsv, else comma"};
+                             "the separator of cells; default: tab in .tsv, else comma"};
 constexpr KeySpec kHeader{"header", "true|false", "true",
-                          "the first record names the columns; false: they are column0, column1, ..."};
+                          "the first record names the columns; false: their names are column0, column1, ..."};
 constexpr std::string_view kTabSuffixes[] = {".tsv", ".tsv.gz", ".tsv.zst"};
 
 struct CsvOptions {
@@ -82,8 +82,8 @@ Status check_last(const MappedFile& file, const CsvRecords& found, const CsvPlan
   const size_t cells = count_csv_cells(csv_record_text(text), plan.delimiter);
   if (cells >= plan.names.size()) return Status::ok();
   return error(Code::kTruncated, file.path(), ": record ", last, ", offset ", extent.offset,
-               ": the last, ends after ", text.size(), " bytes with ", cells, " of ", plan.names.size(),
-               " cells");
+               ": the last record, ends after ", text.size(), " bytes with ", cells, " of ",
+               plan.names.size(), " cells");
 }
 
 Result<std::vector<TextField>> infer_fields(const MappedFile& file, const Head& head,
@@ -103,7 +103,7 @@ Result<std::vector<TextField>> infer_fields(const MappedFile& file, const Head& 
   DL_ASSIGN_OR_RETURN(std::vector<TextField> fields,
                       inferred_csv_fields(file.path(), plan, guesses, left_out));
   if (fields.empty())
-    return error(Code::kUnsupported, file.path(), ": no column has a name that a field can have");
+    return error(Code::kUnsupported, file.path(), ": no column has a name that can name a field");
   info.notes.push_back(concat("fields inferred from the first ",
                               head.count == 1 ? "record" : concat(head.count, " records"),
                               ": fields=", text_of_fields(fields)));
@@ -119,7 +119,7 @@ Result<CsvPlan> make_plan(const CsvOptions& options, const CsvDialect& dialect, 
   const bool infer = options.fields.empty();
   if (!infer && !dialect.header && found.records.count() == 0)
     return error(without_records(info.notes), file.path(),
-                 ": no records, and without a header the first one has the number of columns");
+                 ": no records; without a header, the first record sets the number of columns");
   DL_ASSIGN_OR_RETURN(const Head head, read_head(file, found.records,
                                                  infer            ? kSeenRecords
                                                  : dialect.header ? 0
@@ -187,22 +187,21 @@ Result<OpenOne> configure_csv(const Uri& uri) {
   });
 }
 
-constexpr KeySpec kCsvKeys[] = {
-    {"fields", "FIELDS", "",
-     "the columns to deliver, as in name:text,label:i64,pixel0:u8[28x28], which is that column and those "
-     "after it; default: all, of inferred types"},
-    kDelimiter,
-    kHeader,
-    kNullsKey,
-    kTextEndKey,
-    kAxesKey};
+constexpr KeySpec kCsvKeys[] = {{"fields", "FIELDS", "",
+                                 "the columns to deliver, as in name:text,label:i64,pixel0:u8[28x28] (this "
+                                 "column and the ones after it); default: all, with inferred types"},
+                                kDelimiter,
+                                kHeader,
+                                kNullsKey,
+                                kTextEndKey,
+                                kAxesKey};
 constexpr std::string_view kCsvSuffixes[] = {".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst"};
 
 }  // namespace
 
 constinit const Format kCsvFormat{
     .name = "csv",
-    .doc = "comma-separated values, plain, gzipped or compressed with Zstandard. Fields: its columns by name",
+    .doc = "comma-separated values, plain, gzipped or compressed with Zstandard. Fields: the columns by name",
     .keys = kCsvKeys,
     .configure = configure_csv,
     .ranges = true,

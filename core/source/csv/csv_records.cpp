@@ -81,25 +81,25 @@ Result<CsvRecords> find_csv_records(const MappedFile& file, const CsvDialect& di
   context.progress->expect_bytes(file.bytes());
   for (int64_t at = first; at < file.bytes();) {
     if (context.cancelled())
-      return error(Code::kCancelled, file.path(), ": cancelled while records were looked for");
+      return error(Code::kCancelled, file.path(), ": cancelled while searching for records");
     const int64_t bytes = std::min(kPieceBytes, file.bytes() - at);
     // Copied out, because a file that is cut while its mapping is read would raise SIGBUS.
     DL_RETURN_IF_ERROR(file.read(at, bytes, piece.data()));
     search.take({reinterpret_cast<const char*>(piece.data()), static_cast<size_t>(bytes)});
     at += bytes;
     context.progress->add_bytes(bytes);
-    context.report("looking for records in ", file.path());
+    context.report("searching for records in ", file.path());
   }
   if (dialect.cut && search.begin() < file.bytes()) {
     out.cut_at = search.begin();
   } else if (!search.finish()) {
     return error(Code::kTruncated, file.path(), ": offset ", search.begin(),
-                 ": in this record a quote is opened and never closed");
+                 ": this record has a quote that is never closed");
   }
   out.longest = search.longest();
   if (search.lacks_header())
     return error(out.cut_at >= 0 ? Code::kCorrupt : Code::kEmpty, file.path(),
-                 ": no header that names columns");
+                 ": expected a header that names columns");
   if (dialect.header) {
     DL_ASSIGN_OR_RETURN(out.header, header_text(file, {first, out.records.begin - first}));
   }

@@ -126,13 +126,13 @@ Result<SourceRef> open_documents(MappedFile file, const TokenSpan& tokens, const
   const bool by_token = rule.offsets.empty();
   if (by_token && !holds(tokens.dtype, rule.eot)) {
     return error(Code::kMismatch, file.path(), ": documents=eot:", rule.eot, ": its tokens are ",
-                 dtype_name(tokens.dtype), ", which cannot be ", rule.eot);
+                 dtype_name(tokens.dtype), ", which cannot hold ", rule.eot);
   }
   DL_ASSIGN_OR_RETURN(SortedTable ends, by_token ? find_ends(file, tokens, rule.eot, "documents", context)
                                                  : read_ends(rule.offsets, tokens.token_count, context));
   if (by_token && ends.size() == 1 && tokens.token_count > 1) {
-    info.notes.push_back(concat(file.path(), ": no token ", rule.eot,
-                                " but perhaps the last: one document of ", tokens.token_count, " tokens"));
+    info.notes.push_back(concat(file.path(), ": no token ", rule.eot, " before the end: one document of ",
+                                tokens.token_count, " tokens"));
   }
   if (ends.size() == 0) info.notes.push_back(concat(file.path(), ": no documents"));
   return DocumentFile::create(std::move(file), tokens, std::move(ends), std::move(info));

@@ -61,7 +61,7 @@ class EndSearch {
     run_in_threads("dl-documents", wanted, [this](bool here) { search(/*reports=*/here); });
     if (refused_ != nullptr) std::rethrow_exception(refused_);
     if (context_.cancelled())
-      return error(Code::kCancelled, file_.path(), ": cancelled while ", what_, " were looked for");
+      return error(Code::kCancelled, file_.path(), ": cancelled while searching for ", what_);
     return joined();
   }
 
@@ -85,7 +85,7 @@ class EndSearch {
         Piece& piece = pieces_[static_cast<size_t>(i)];
         piece.status = search_piece(i, reinterpret_cast<std::byte*>(block.data()), found.data(), piece);
         if (!piece.status.is_ok()) stop_.store(true);
-        if (reports) context_.report("looking for ", what_, " in ", file_.path());
+        if (reports) context_.report("searching for ", what_, " in ", file_.path());
       }
     } catch (...) {  // memory is all that can run out here
       if (!out_of_memory_.exchange(true)) refused_ = std::current_exception();

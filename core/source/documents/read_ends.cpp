@@ -60,7 +60,7 @@ Result<SortedTable> read_ends(const std::string& path, int64_t token_count, cons
     return ends;
   }
   return error(Code::kMismatch, path, ": ", count, " offsets, the last ", previous,
-               ": expected them to begin at 0 or to end at ", token_count, ", the tokens of the file");
+               ": expected them to start at 0 or to end at ", token_count, ", the tokens of the file");
 }
 
 }  // namespace dataline

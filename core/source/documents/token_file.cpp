@@ -56,14 +56,14 @@ Status check_size(const MappedFile& file, TokenSpan& header, Losses* losses) {
   int64_t present = file.bytes() - kLlmcHeaderBytes;
   if (present == expected) return Status::ok();
   return error(present < expected ? Code::kTruncated : Code::kCorrupt, file.path(),
-               ": offset 8: the header says ", header.token_count, " tokens, ", expected, " bytes, file has ",
-               present);
+               ": offset 8: the header states ", header.token_count, " tokens, ", expected,
+               " bytes, file has ", present);
 }
 
 Status check_dtype(const MappedFile& file, std::optional<DType> wanted, DType found) {
   if (!wanted || *wanted == found) return Status::ok();
-  return error(Code::kMismatch, file.path(), ": offset 0: the header says ", dtype_name(found),
-               ", the URI says dtype=", dtype_name(*wanted));
+  return error(Code::kMismatch, file.path(), ": offset 0: the header states ", dtype_name(found),
+               ", the URI states dtype=", dtype_name(*wanted));
 }
 
 Result<TokenSpan> npy_tokens(const MappedFile& file, std::optional<DType> wanted, Losses* losses) {
@@ -97,7 +97,8 @@ Result<TokenSpan> llmc_tokens(const MappedFile& file, std::optional<DType> wante
   TokenSpan tokens{magic == kLlmcMagicU16 ? DType::kU16 : DType::kU32, false, kLlmcHeaderBytes, 0, {}};
   tokens.token_count = static_cast<int32_t>(load_little<uint32_t>(first.data() + 8));
   if (tokens.token_count < 0) {
-    return error(Code::kCorrupt, file.path(), ": offset 8: the header says ", tokens.token_count, " tokens");
+    return error(Code::kCorrupt, file.path(), ": offset 8: the header states ", tokens.token_count,
+                 " tokens");
   }
   DL_RETURN_IF_ERROR(check_size(file, tokens, losses));
   DL_RETURN_IF_ERROR(check_dtype(file, wanted, tokens.dtype));
@@ -110,13 +111,14 @@ Status check_headerless(const MappedFile& file, std::optional<DType> wanted, DTy
                  ": dtype is needed: no header, and the name does not end in .bin");
   }
   if (has_suffix(file.path(), ".gz")) {
-    return error(Code::kUnsupported, file.path(), ": compressed token files are not read; unpack it first");
+    return error(Code::kUnsupported, file.path(),
+                 ": compressed token files are not supported; decompress it first");
   }
   std::string what = describe_first_bytes(file);
   // Text may well be meant as u8 tokens; as u16 or wider it is a mistake.
   bool text = what.find("HTML") != std::string::npos || what.find("XML") != std::string::npos;
   if (what.find("git-LFS") != std::string::npos || (text && dtype_bytes(dtype) > 1)) {
-    return error(Code::kCorrupt, file.path(), ": offset 0: tokens expected, this is ", what);
+    return error(Code::kCorrupt, file.path(), ": offset 0: expected tokens, this is ", what);
   }
   int64_t rest = file.bytes() % dtype_bytes(dtype);
   if (rest == 0) return Status::ok();
@@ -127,7 +129,7 @@ Status check_headerless(const MappedFile& file, std::optional<DType> wanted, DTy
     return Status::ok();
   }
   return error(Code::kTruncated, file.path(), ": offset ", file.bytes() - rest,
-               ": the last token is cut: ", rest, " bytes of a ", dtype_name(dtype));
+               ": the last token is truncated: ", rest, " bytes of a ", dtype_name(dtype));
 }
 
 Result<TokenSpan> headerless_tokens(const MappedFile& file, std::optional<DType> wanted, Losses* losses) {

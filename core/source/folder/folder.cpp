@@ -151,8 +151,8 @@ Status Folder::read_file(int64_t index, int64_t bytes, std::byte* out, FileFacts
   DL_ASSIGN_OR_RETURN(FileHandle file, root_.open_file(path.data(), links_));
   const int64_t listed = index_->file_bytes(index);
   if (file.bytes() > kMaxFolderFileBytes) {
-    return error(Code::kTooLarge, root_.path_of(name), ": has ", file.bytes(),
-                 " bytes, a file of a folder at most ", kMaxFolderFileBytes);
+    return error(Code::kTooLarge, root_.path_of(name), ": has ", file.bytes(), " bytes, expected at most ",
+                 kMaxFolderFileBytes);
   }
   if (file.bytes() != listed) return size_error(name, file.bytes(), listed);
   if (listed == 0) return error(Code::kTruncated, root_.path_of(name), ": offset 0: the file is empty");

@@ -14,18 +14,18 @@
 namespace dataline {
 namespace {
 
-constexpr KeySpec kAllowEmpty{"allow_empty", "true|false", "false",
-                              "accept classes, and sets, without files"};
+constexpr KeySpec kAllowEmpty{"allow_empty", "true|false", "false", "accept classes and sets without files"};
 constexpr std::string_view kLabelsDoc =
-    "the class folders, in the order of their names; none: no labels, files in any depth; or a list of paths "
-    "in the folder and labels, a .csv (two columns, or a header line with path and label) or a .jsonl "
-    "({\"path\": ..., \"label\": ...}): whole numbers from 0, or names, which become classes in sorted order";
+    "folder: the class folders, in the order of their names; none: no labels, files at any depth; FILE: a "
+    "list of paths in the folder and labels, as .csv (two columns, or a header line with path and label) or "
+    ".jsonl ({\"path\": ..., \"label\": ...}); labels are integers from 0, or names, which become classes in "
+    "sorted order";
 constexpr std::string_view kExtensionsDoc =
     "which files to read, as in jpg,png; not with labels=FILE; "
     "default: jpg jpeg png ppm bmp pgm tif tiff webp";
 constexpr std::string_view kIndexDoc =
-    "keeps the list of files there and uses it while no directory has changed, so that a large folder opens "
-    "at once; made where it is missing; not with labels=FILE; default: none";
+    "stores the list of files in FILE and uses it while no directory has changed, so that a large folder "
+    "opens fast; created if missing; not with labels=FILE; default: none";
 constexpr KeySpec kFolderKeys[] = {{"labels", "folder|none|FILE", "folder", kLabelsDoc},
                                    kAllowEmpty,
                                    {"extensions", "LIST", "", kExtensionsDoc},
@@ -44,7 +44,7 @@ Status read_labels_key(const Uri& uri, FolderOptions& options) {
                      ": expected folder, none, or a .csv or .jsonl file");
   }
   if (uri.paths.size() == 1) return Status::ok();
-  return uri_error(key->value_column, "labels=", key->value, " names the files of one folder, here are ",
+  return uri_error(key->value_column, "labels=", key->value, " names the files of one folder, got ",
                    uri.paths.size());
 }
 
@@ -67,8 +67,8 @@ Status refuse_unused_keys(const Uri& uri, const FolderOptions& options) {
   for (std::string_view name : {"index", "extensions"}) {
     const UriKey* key = uri.find(name);
     if (key == nullptr || options.labels != FolderLabels::kFile) continue;
-    return uri_error(key->column, name, " is for folders that are walked; labels=", options.label_file,
-                     " names its files itself");
+    return uri_error(key->column, name, " is not supported with labels=", options.label_file,
+                     ", which names the files");
   }
   const UriKey* dtype = uri.find("label_dtype");
   if (dtype == nullptr || options.labels != FolderLabels::kNone) return Status::ok();
@@ -85,7 +85,7 @@ Result<OpenOne> configure_folder(const Uri& uri) {
   if (const UriKey* index = uri.find("index"); index != nullptr) {
     if (index->value.empty()) return uri_error(index->value_column, "index=: expected a file");
     if (uri.paths.size() > 1) {
-      return uri_error(index->column, "index is of one folder, here are ", uri.paths.size());
+      return uri_error(index->column, "index is for one folder, got ", uri.paths.size());
     }
     options.index_file = index->value;
   }

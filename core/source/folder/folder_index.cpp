@@ -30,7 +30,7 @@ class UndecodedCount {
     }
     if (count > 0)
       notes.push_back(
-          concat(count, count == 1 ? " file is " : " files are ", kinds, ": decode does not read these"));
+          concat(count, count == 1 ? " file is " : " files are ", kinds, ": decode does not support these"));
   }
 
  private:
@@ -55,7 +55,7 @@ Status check_classes(const std::string& root, const FolderOptions& options, cons
   if (empty == 0 || options.allow_empty) return Status::ok();
   if (empty > kMaxNamed) names += concat(" and ", empty - kMaxNamed, " more");
   return error(Code::kEmpty, root, ": no file with an accepted extension (", extension_list(options),
-               ") in class ", names, "; allow_empty=true accepts that", left_out);
+               ") in class ", names, "; allow_empty=true accepts this", left_out);
 }
 
 Status check_not_empty(const std::string& root, const FolderOptions& options, const FolderIndex& index,
@@ -63,7 +63,7 @@ Status check_not_empty(const std::string& root, const FolderOptions& options, co
   const std::string left_out = tree.left_out.empty() ? "" : concat("; left out: ", tree.left_out);
   if (options.labels == FolderLabels::kFolder && index.classes.empty()) {
     return error(Code::kEmpty, root, ": no class folders in it", left_out, "; folder:", root,
-                 "?labels=none takes its files as they are");
+                 "?labels=none reads its files without labels");
   }
   if (options.labels == FolderLabels::kFolder) return check_classes(root, options, index, left_out);
   if (index.count() > 0 || options.allow_empty) return Status::ok();

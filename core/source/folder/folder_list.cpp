@@ -106,12 +106,12 @@ class List {
       return line_error(Code::kCorrupt, name(), row.line, "path ", shown_text(row.path), " ", why);
     };
     if (row.path.empty()) return line_error(Code::kCorrupt, name(), row.line, "the path is empty");
-    if (row.path.find('\0') != std::string_view::npos) return refuse("holds a NUL byte");
+    if (row.path.find('\0') != std::string_view::npos) return refuse("contains a NUL byte");
     if (row.path.starts_with('/')) return refuse("is absolute, expected one relative to the folder");
     std::string path = normalized(row.path);
     if (concat("/", path, "/").find("/../") != std::string::npos)
       return refuse("leads out of the folder ('..')");
-    if (row.path.ends_with('/') || path.empty()) return refuse("is a directory, a file is needed");
+    if (row.path.ends_with('/') || path.empty()) return refuse("is a directory, expected a file");
     if (path.size() >= kMaxPathBytes)
       return refuse(concat("has ", path.size(), " bytes, at most ", kMaxPathBytes - 1));
     return path;
@@ -144,7 +144,7 @@ class List {
     if (number) return read.value;
     if (row.label.find('\0') != std::string_view::npos) {
       return line_error(Code::kCorrupt, name(), row.line, "label ", shown_text(row.label),
-                        " holds a NUL byte");
+                        " contains a NUL byte");
     }
     auto known = names_.find(row.label);
     if (known != names_.end()) return known->second.id;
@@ -166,10 +166,9 @@ class List {
       case LabelForm::kNotFinite:
         return refuse(Code::kCorrupt, kWhole);
       case LabelForm::kAnotherNotation:
-        return refuse(
-            Code::kCorrupt,
-            "looks like a number, but is not in decimal digits: write those, or, if it is a name, use a "
-            ".jsonl list with the name in quotes");
+        return refuse(Code::kCorrupt,
+                      "looks like a number, but is not in decimal digits: write decimal digits, or, for a "
+                      "name, use a .jsonl list with the name in quotes");
       case LabelForm::kTooLarge:
         return refuse(Code::kOutOfRange, options_.label_u8 ? "label_dtype=u8 holds 0 to 255"
                                                            : "label_dtype=i64 holds 0 to 2^63-1");
@@ -223,11 +222,9 @@ class List {
     }
     for (int64_t& label : index_.labels) label = number_of[static_cast<size_t>(label)];
     if (real_names_) return;
-    index_.notes.push_back(
-        concat(name(),
-               ": its labels are numbers in quotes, hence names, which are numbered in their "
-               "order as text: ",
-               shown_text(index_.classes.back()), " is label ", index_.classes.size() - 1));
+    index_.notes.push_back(concat(
+        name(), ": its labels are quoted numbers, so they are names, numbered in the order of their text: ",
+        shown_text(index_.classes.back()), " is label ", index_.classes.size() - 1));
     context_.log(LogLevel::kInfo, index_.notes.back());
   }
 

@@ -84,12 +84,12 @@ class Sections {
 
 Status check_header(const std::string& file, const Header& header, Bytes bytes) {
   if (header.total_bytes != bytes.size()) {
-    return error(Code::kTruncated, file, ": offset ", bytes.size(), ": the index has ", header.total_bytes,
-                 " bytes by its header, the file has ", bytes.size(), "; remove it to have it rebuilt");
+    return error(Code::kTruncated, file, ": offset ", bytes.size(), ": the header states ",
+                 header.total_bytes, " bytes, the file has ", bytes.size(), "; remove it to rebuild it");
   }
   if (header.header_bytes == sizeof header && checksum_of(bytes) == header.checksum) return Status::ok();
   return error(Code::kCorrupt, file,
-               ": offset 24: the index is damaged, its checksum is wrong; remove it to have it rebuilt");
+               ": offset 24: the index is damaged, its checksum is wrong; remove it to rebuild it");
 }
 
 // Why a directory is not the one it was when the index was made; "" if it is.
@@ -97,7 +97,7 @@ std::string difference(const OpenDirectory& root, const std::string& path, const
   Result<FileFacts> now = root.look_at(path.empty() ? "." : path.c_str(), Links::kFollow);
   if (!now.is_ok()) return now.status().message();
   if (!now.value().is_directory || now.value().inode != was.inode)
-    return root.path_of(path) + " is another directory";
+    return root.path_of(path) + " is a different directory";
   if (was.changed_ns == kChangedMeanwhile) return root.path_of(path) + " changed while it was listed";
   // The second: programs that unpack archives set the first, and the inode may be that of a directory that was removed.
   if (now.value().changed_ns != was.changed_ns || now.value().status_ns != was.status_ns)
@@ -123,7 +123,7 @@ class Loading {
 
  private:
   Status contradiction() const {
-    return error(Code::kCorrupt, file_, ": the index contradicts itself; remove it to have it rebuilt");
+    return error(Code::kCorrupt, file_, ": the index contradicts itself; remove it to rebuild it");
   }
 
   Result<std::string> check_directories() {
@@ -225,14 +225,14 @@ Result<SavedIndex> load_index(const std::string& file, const OpenDirectory& root
   }
   if (bytes.size() < sizeof header) {
     return error(Code::kTruncated, file, ": offset 0: the header of an index needs ", sizeof header,
-                 " bytes, the file has ", bytes.size(), "; remove it to have it rebuilt");
+                 " bytes, the file has ", bytes.size(), "; remove it to rebuild it");
   }
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.version != kVersion) {
     return SavedIndex{false, concat("it is of version ", header.version, ", not ", kVersion)};
   }
   DL_RETURN_IF_ERROR(check_header(file, header, bytes));
-  if (header.keys != keys_digest(options)) return SavedIndex{false, "it was made with other keys"};
+  if (header.keys != keys_digest(options)) return SavedIndex{false, "it was built with other keys"};
   return Loading(file, root, header, bytes.subspan(sizeof header), index).run();
 }
 

@@ -285,7 +285,8 @@ Status Walk::add_file(FolderDirectory& directory, std::string_view name, const F
     return file_error(root_.path_of(join(directory.path, name)), ENAMETOOLONG);
   }
   if (directory.names.size() + name.size() >= kMax) {
-    return error(Code::kTooLarge, root_.path_of(directory.path), ": the names in this directory pass 4 GiB");
+    return error(Code::kTooLarge, root_.path_of(directory.path),
+                 ": the names in this directory exceed 4 GiB");
   }
   int64_t bytes = facts.is_file ? facts.bytes : 0;
   directory.files.push_back({static_cast<uint32_t>(directory.names.size()),
@@ -349,7 +350,7 @@ void Walk::make_notes() {
   }
   if (beside_classes_ > 0) {
     tree_.notes.push_back(concat(beside_classes_, beside_classes_ == 1 ? " file is" : " files are",
-                                 " beside the class folders, in no class: not read"));
+                                 " outside the class folders: not read"));
   }
   note_order_of_numbers();
 }

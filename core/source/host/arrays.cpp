@@ -99,7 +99,7 @@ class Arrays final : public Source {
 
   Status left_data(size_t field, int64_t sample) const {
     return error(Code::kOutOfRange, "arrays: field '", schema_.fields[field].name,
-                 "': the offsets of sample ", sample, " were changed and leave the data");
+                 "': the offsets of sample ", sample, " were changed and point outside the data");
   }
 
   // The items of a sample in the data; the count is -1 if they leave it: the host may change offsets that it lends.

@@ -30,7 +30,7 @@ Status check_shape(const Field& field, std::string_view what) {
   }
   std::optional<int64_t> items = checked_product(dims);
   if (!items || *items > kMaxHostFieldBytes / dtype_bytes(field.dtype)) {
-    return error(Code::kTooLarge, what, ": field '", field.name, "': more than 2^48 bytes a sample");
+    return error(Code::kTooLarge, what, ": field '", field.name, "': more than 2^48 bytes per sample");
   }
   if (field.kind == FieldKind::kRagged && *items == 0)
     return refuse(field, what, "ragged: an item has no bytes");

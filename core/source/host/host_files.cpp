@@ -13,7 +13,7 @@ Status check_ends(const std::vector<int64_t>& ends, int64_t record_count) {
   for (size_t f = 0; f < ends.size(); ++f) {
     if (ends[f] < last || ends[f] > record_count)
       return error(Code::kInvalidArgument, "reader: file_ends[", f, "] is ", ends[f], ", expected ", last,
-                   " to ", record_count, " (they rise to record_count)");
+                   " to ", record_count, " (they must ascend to record_count)");
     last = ends[f];
   }
   if (last == record_count) return Status::ok();
@@ -76,7 +76,7 @@ Result<Bytes> HostFiles::read_end(int64_t index, bool last, std::vector<std::byt
   DL_ASSIGN_OR_RETURN(const FileFacts now, facts_of(opened.get(), file.path));
   // Not the time of status change: a link or another mode changes that, and no byte.
   if (!now.same_as(file.facts) || now.bytes != file.facts.bytes || now.changed_ns != file.facts.changed_ns)
-    return error(Code::kChanged, file.path, ": is another file, or was written, since the dataset was made");
+    return error(Code::kChanged, file.path, ": was replaced or written since the dataset was created");
   const ReadResult got = read_at(opened.get(), offset, piece, room.data());
   if (got.number != 0) return file_error_at(file.path, offset, got.number);
   return Bytes(room).first(static_cast<size_t>(got.bytes));

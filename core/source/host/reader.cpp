@@ -296,7 +296,7 @@ Status check_blocks(const ReaderTable& table) {
     const int64_t end = table.block_ends[i];
     if (end <= last || end > table.record_count) {
       return refuse("block_ends[", i, "] is ", end, ", expected ", last + 1, " to ", table.record_count,
-                    " (they rise to record_count)");
+                    " (they must ascend to record_count)");
     }
     last = end;
   }

@@ -191,7 +191,7 @@ Result<SourceRef> open_idx(const std::string& path, const OpenContext& context, 
                                          native ? FlatConversion::kNone : swap_conversion(idx.header.dtype));
   SourceInfo info{"idx", "", std::move(idx.notes)};
   if (idx.inflated)
-    info.notes.push_back(concat("gzip: inflated into ", idx.file.bytes(), " bytes of memory"));
+    info.notes.push_back(concat("gzip: decompressed into ", idx.file.bytes(), " bytes of memory"));
   return FlatFile::create(std::move(idx.file), std::move(schema), std::move(layout), std::move(info));
 }
 

@@ -103,7 +103,7 @@ Status not_found(const Cifar& set, const std::string& path, Status status) {
     std::string pickled = join_path(path, name);
     if (!path_exists(pickled)) continue;
     return error(Code::kUnsafeType, pickled, ": is the Python version of ", set.format,
-                 ", a pickle, which can run code; the binary version is read");
+                 ", a pickle, which can run code; use the binary version");
   }
   return status;
 }

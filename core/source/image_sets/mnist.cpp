@@ -34,7 +34,7 @@ Result<SourceRef> open_part(const std::string& path, Field field, FlatConversion
                  shape_text(sample), "], mnist has u8[", shape_text(field.shape), "] here");
   }
   SourceInfo info{"mnist", path, {}};
-  if (idx.inflated) info.notes.push_back("gzip: inflated into memory");
+  if (idx.inflated) info.notes.push_back("gzip: decompressed into memory");
   FlatLayout layout =
       FlatLayout::packed(idx.header.data_offset, idx.header.record_bytes, idx.header.shape[0], conversion);
   return FlatFile::create(std::move(idx.file), column_per_field({std::move(field)}), std::move(layout),

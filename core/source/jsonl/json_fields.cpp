@@ -65,21 +65,21 @@ class Inference {
     });
     DL_RETURN_IF_ERROR(std::move(read));
     if (empty) return leave_out(name, "an empty array");
-    if (!alike) return leave_out(name, "an array of other things than numbers");
+    if (!alike) return leave_out(name, "an array with items other than numbers");
     return add({{name, FieldKind::kRagged, *dtype, {-1}, "", -1}});
   }
 
   Status add(TextField field) {
     if (field.field.name.empty() || field.field.name.size() > kMaxTextFieldName) {
-      return leave_out(std::string(head_of(field.field.name, 32)), "no field can have this name");
+      return leave_out(std::string(head_of(field.field.name, 32)), "this name cannot name a field");
     }
     for (const TextField& other : found_.fields) {
       if (other.field.name == field.field.name)
-        return json_.refuse("the key ", field.field.name, " is given twice");
+        return json_.refuse("the key ", field.field.name, " appears twice");
     }
     if (found_.fields.size() == kMaxTextFields) {
       return error(Code::kUnsupported, json_.place(), "more than ", kMaxTextFields,
-                   " values that could be fields; name those wanted, as in fields=text:text,label:i64");
+                   " values that could be fields; name the ones you want, as in fields=text:text,label:i64");
     }
     found_.fields.push_back(std::move(field));
     return Status::ok();
@@ -99,7 +99,7 @@ class Inference {
 Result<InferredJson> infer_json_fields(JsonReader json) {
   Inference inference(json);
   DL_RETURN_IF_ERROR(inference.read_object("", 0));
-  if (!json.at_end()) return json.expected("the line's end");
+  if (!json.at_end()) return json.expected("the end of the line");
   return inference.take();
 }
 

@@ -32,7 +32,7 @@ Status JsonRowReader::read(JsonReader& json, std::span<const ValueRoom> rooms, s
   cells_ = cells;
   given_.reset();
   DL_RETURN_IF_ERROR(read_object(0, 0));
-  if (!json.at_end()) return json.expected("the line's end");
+  if (!json.at_end()) return json.expected("the end of the line");
   return given_.count() == plan_.fields.size() ? Status::ok() : fill_missing();
 }
 
@@ -80,7 +80,7 @@ Status JsonRowReader::read_member(size_t length, int depth) {
 
 Status JsonRowReader::read_field(size_t f) {
   const TextField& wanted = plan_.fields[f];
-  if (given_[f]) return wrong(wanted.field, "given twice");
+  if (given_[f]) return wrong(wanted.field, "appears twice");
   if (json_->take_word("null")) return Status::ok();
   given_.set(f);
   if (wanted.is_text) return read_text(f);
@@ -172,7 +172,7 @@ Status JsonRowReader::fill_missing() {
     if (given_[f]) continue;
     const Field& field = plan_.fields[f].field;
     if (!plan_.fill) {
-      return json_->refuse("field '", field.name, "': missing, or null (nulls=fill(0) gives it a value)");
+      return json_->refuse("field '", field.name, "': missing, or null (nulls=fill(0) sets a value)");
     }
     if (field.kind == FieldKind::kRagged) {
       cells_[f] = cell_of({});

@@ -71,7 +71,7 @@ JsonlFile::JsonlFile(MappedFile file, Schema schema, SourceInfo info, JsonLines 
 
 Status JsonlFile::read_values(int64_t index, std::string_view record, std::span<const ValueRoom> rooms,
                               std::span<ValueCell> cells) const {
-  JsonReader json(file_.path(), blanks_.line_of(index), without_line_end(record), "the line's end");
+  JsonReader json(file_.path(), blanks_.line_of(index), without_line_end(record), "the end of the line");
   return JsonRowReader(plan_).read(json, rooms, cells);
 }
 

@@ -43,7 +43,7 @@ Result<InferredJson> infer_from(const MappedFile& file, const JsonLines& lines, 
                       " bytes: fields are inferred from at most ", kMaxFirstLine, "; ", kDeclare);
   }
   DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, extent));
-  return infer_json_fields(JsonReader(file.path(), line, without_line_end(text), "the line's end"));
+  return infer_json_fields(JsonReader(file.path(), line, without_line_end(text), "the end of the line"));
 }
 
 // `damaged`: from the first line that is JSON, not from the first one.
@@ -81,10 +81,10 @@ Status check_last_line(const MappedFile& file, const JsonLines& lines) {
   if (line.bytes > kMaxFirstLine) return Status::ok();
   DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, line));
   if (text.ends_with('\n')) return Status::ok();
-  JsonReader json(file.path(), lines.blanks.line_of(last), text, "the line's end");
+  JsonReader json(file.path(), lines.blanks.line_of(last), text, "the end of the line");
   if (json.skip_value().is_ok() && json.at_end()) return Status::ok();
   return error(Code::kTruncated, file.path(), ": offset ", line.offset, ": line ", lines.blanks.line_of(last),
-               ", the last, ends within its object, after ", text.size(), " bytes");
+               ", the last, ends inside its object after ", text.size(), " bytes");
 }
 
 Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& path,
@@ -130,8 +130,8 @@ Result<OpenOne> configure_jsonl(const Uri& uri) {
 
 constexpr KeySpec kJsonlKeys[] = {
     {"fields", "FIELDS", "",
-     "the values to deliver, as in text:text,label:i64,ids:i32[],box:f32[4],meta/lang:text; default: those "
-     "of the first line"},
+     "the values to deliver, as in text:text,label:i64,ids:i32[],box:f32[4],meta/lang:text; default: the "
+     "values of the first line"},
     kNullsKey,
     kTextEndKey,
     kAxesKey};
@@ -143,7 +143,7 @@ constexpr std::string_view kJsonlSuffixes[] = {".jsonl",     ".ndjson",    ".jso
 constinit const Format kJsonlFormat{
     .name = "jsonl",
     .doc =
-        "one JSON object a line, plain, gzipped or compressed with Zstandard. Fields: its values by name, "
+        "one JSON object per line, plain, gzipped or compressed with Zstandard. Fields: the values by name, "
         "nested ones as meta/lang",
     .keys = kJsonlKeys,
     .configure = configure_jsonl,

@@ -34,11 +34,11 @@ class CsvReader {
       fields_.push_back(text_of_cell(cell));
     }
     if (cells.fault() == CsvFault::kNeverClosed) {
-      return line_error(Code::kCorrupt, name_, line_of(cells.rest()), "a quote is opened and never closed");
+      return line_error(Code::kCorrupt, name_, line_of(cells.rest()), "a quote is never closed");
     }
     if (cells.fault() == CsvFault::kAfterQuote) {
       return line_error(Code::kCorrupt, name_, line_of(cells.rest()),
-                        "after a closing quote: expected a comma or the line's end, got ",
+                        "after a closing quote: expected a comma or the end of the line, got ",
                         printable_character(cells.rest()));
     }
     return true;

@@ -24,11 +24,11 @@ Status read_row(JsonReader json, std::string& path, std::string& label, bool& la
   DL_RETURN_IF_ERROR(json.each_member([&](const std::string& key) -> Status {
     if (key != "path" && key != "label") return json.skip_value();
     bool& seen = key == "path" ? has_path : has_label;
-    if (seen) return json.refuse("the key ", key, " is given twice");
+    if (seen) return json.refuse("the key ", key, " appears twice");
     seen = true;
     return key == "path" ? json.read_string(path) : read_label(json, label, label_is_text);
   }));
-  if (!json.at_end()) return json.expected("the line's end");
+  if (!json.at_end()) return json.expected("the end of the line");
   if (!has_path || !has_label)
     return json.refuse("expected the keys path and label, ", has_path ? "label" : "path", " is missing");
   return Status::ok();
@@ -44,7 +44,8 @@ Status each_jsonl_row(const std::string& name, std::string_view text, const UseL
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (row.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     bool label_is_text = false;
-    DL_RETURN_IF_ERROR(read_row(JsonReader(name, line, row, "the line's end"), path, label, label_is_text));
+    DL_RETURN_IF_ERROR(
+        read_row(JsonReader(name, line, row, "the end of the line"), path, label, label_is_text));
     DL_RETURN_IF_ERROR(use({line, path, label, label_is_text}));
   }
   return Status::ok();

@@ -67,10 +67,9 @@ Status explain_chunk(const MappedFile& file, int64_t samples) {
                  ": items compressed in batches, but the index has no compression_level batch");
   DL_ASSIGN_OR_RETURN(const std::optional<FileExtent> rows, find_litdata_rows(file, samples));
   if (!rows) return Status::ok();
-  return error(
-      Code::kUnsupported, file.path(), ": offset ", rows->offset,
-      ": the rows of an Arrow file, but the set's first chunk has items (LitData writes a chunk so where "
-      "Arrow cannot hold one of its values: give the values of a key one type)");
+  return error(Code::kUnsupported, file.path(), ": offset ", rows->offset,
+               ": the rows of an Arrow file, but the set's first chunk has items (LitData writes such a "
+               "chunk if Arrow cannot store one of its values: use one type for all values of a key)");
 }
 
 Status read_chunk_headers(const std::string& directory, const ShardEntry& chunk,
@@ -101,8 +100,7 @@ Status read_first_item(const std::string& directory, const LitdataIndex& index,
     if (first.is_ok()) first = std::move(status);
   }
   if (!first.is_ok()) return first;
-  return error(Code::kEmpty, index.path,
-               ": no items, whose first one says the dtype and the shape of arrays");
+  return error(Code::kEmpty, index.path, ": no items; the first one sets the dtype and the shape of arrays");
 }
 
 Result<SourceRef> open_token_chunk(const std::string& directory, const ShardEntry& entry, DType dtype,
@@ -117,12 +115,12 @@ Result<SourceRef> open_token_chunk(const std::string& directory, const ShardEntr
     const FileExtent extent = table.samples.extent(i);
     if (extent.bytes % item != 0)
       return error(Code::kCorrupt, file.path(), ": sample ", i, ", offset ", extent.offset, ": ",
-                   extent.bytes, " bytes are no whole tokens of ", item);
+                   extent.bytes, " bytes are not a multiple of the token size ", item);
     ends.add((extent.offset + extent.bytes - begin) / item);
   }
   const int64_t count = (file.bytes() - begin) / item;
   if (tokens >= 0 && tokens != count)
-    return error(Code::kCorrupt, file.path(), ": ", count, " tokens, the index says ", tokens);
+    return error(Code::kCorrupt, file.path(), ": ", count, " tokens, the index states ", tokens);
   DL_RETURN_IF_ERROR(file.load(context));
   const TokenSpan span{dtype, std::endian::native == std::endian::big, begin, count, {}};
   SourceInfo info{"litdata", file.path(), {}};

@@ -94,7 +94,8 @@ std::string take_array(const ShardColumn& column, const std::byte* sample, FileE
 
 std::string take_whole(const ShardColumn& column, const std::byte*, FileExtent& value) {
   const int64_t item = dtype_bytes(column.field->dtype);
-  return value.bytes % item == 0 ? "" : concat(value.bytes, " bytes are no whole items of ", item);
+  return value.bytes % item == 0 ? ""
+                                 : concat(value.bytes, " bytes are not a multiple of the item size ", item);
 }
 
 // "no_header_tensor:17"
@@ -112,17 +113,17 @@ void refuse_format(const std::string& path, const LitdataField& field, std::stri
                    ShardColumn& out) {
   const auto refuse = [&](Code code, std::string_view what) {
     out.why_not = error(code, path, ": field ", printable(field.name), ": data_format ",
-                        printable(field.format), what, " (the key `fields` names those wanted)");
+                        printable(field.format), what, " (choose others with the key `fields`)");
   };
   if (kind == "pickle" || kind == "graph")
-    return refuse(Code::kUnsafeType, ": a pickle runs code when it is read, and is not");
+    return refuse(Code::kUnsafeType, ": a pickle runs code when it is read, so it is never read");
   if (kind == "no_header_tensor" || kind == "no_header_numpy")
-    return refuse(Code::kUnsupported, " has no dtype that is read");
+    return refuse(Code::kUnsupported, " has an unsupported dtype");
   if (kind == "pil" || kind == "jpeg_array")
-    return refuse(Code::kUnsupported, " is not read: write images as JPEG or as encoded bytes");
+    return refuse(Code::kUnsupported, " is not supported: write images as JPEG or as encoded bytes");
   if (kind == "json")
-    return refuse(Code::kUnsupported, " is not read: write lists of numbers as arrays, others as text");
-  refuse(Code::kUnsupported, " is not read");
+    return refuse(Code::kUnsupported, " is not supported: write lists of numbers as arrays, others as text");
+  refuse(Code::kUnsupported, " is not supported");
 }
 
 }  // namespace

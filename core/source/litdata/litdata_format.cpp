@@ -116,8 +116,8 @@ constexpr KeySpec kLitdataKeys[] = {
 constinit const Format kLitdataFormat{
     .name = "litdata",
     .doc =
-        "datasets of LitData: a directory with index.json and chunks; those that zstd compressed are "
-        "inflated into memory. Fields: the values of its items, or tokens",
+        "LitData datasets: a directory with index.json and chunks; chunks compressed with zstd are "
+        "decompressed into memory. Fields: the values of the items, or tokens",
     .keys = kLitdataKeys,
     .configure = [](const Uri& uri) -> Result<OpenOne> {
       DL_RETURN_IF_ERROR(check_packing_words(uri));

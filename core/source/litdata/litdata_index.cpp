@@ -35,7 +35,7 @@ class LitdataIndexParser {
       return error(Code::kCorrupt, index_.path,
                    ": expected the keys chunks and config, as litdata.optimize writes them, ",
                    chunks ? "config" : "chunks", " is missing",
-                   shards ? " (it is of an MDS set: mds:DIRECTORY)" : "");
+                   shards ? " (this is an MDS set: mds:DIRECTORY)" : "");
     DL_RETURN_IF_ERROR(check_config());
     if (index_.chunks.empty()) return error(Code::kEmpty, index_.path, ": no chunks");
     DL_RETURN_IF_ERROR(name_fields());
@@ -69,13 +69,13 @@ class LitdataIndexParser {
   Status check_config() {
     if (encrypted_)
       return error(Code::kUnsupported, index_.path,
-                   ": the chunks are encrypted, which is not read (write the set without encryption)");
+                   ": the chunks are encrypted, which is not supported (write the set without encryption)");
     if (level_ != "" && level_ != "chunk" && level_ != "batch" && level_ != "sample")
       return error(Code::kUnsupported, index_.path, ": compression_level ", printable(level_),
                    ", expected chunk, batch or sample");
     if (compressed_within() && compression_ != "zstd" && !compression_.starts_with("zstd:"))
       return error(Code::kUnsupported, index_.path, ": items compressed with ", printable(compression_),
-                   ", which is not read (write the set with zstd or without compression)");
+                   ", which is not supported (write the set with zstd or without compression)");
     if (item_loader_ == "ParquetLoader")
       return error(
           Code::kUnsupported, index_.path,

@@ -43,13 +43,13 @@ class Unpacking {
     if (file_.bytes() < kPackedPrefix ||
         std::memcmp(packed_.data(), kPackedMagic.data(), kPackedMagic.size()) != 0)
       return wrong(Code::kCorrupt, 0,
-                   "expected a chunk whose items are compressed in batches, as the index says");
+                   "expected a chunk whose items are compressed in batches, as the index states");
     const int64_t version = word(8) & 0xFFFF, flags = word(8) >> 16, batches = word(20);
     if (version != 1 || flags != 0)
       return wrong(Code::kUnsupported, 8,
                    concat("version ", version, ", flags ", flags, ", expected 1 and 0"));
     if (word(12) != items_)
-      return wrong(Code::kCorrupt, 12, concat(word(12), " items, the index says ", items_));
+      return wrong(Code::kCorrupt, 12, concat(word(12), " items, the index states ", items_));
     const int64_t offsets = kPackedPrefix, table = offsets + kPackedWord * (items_ + 1);
     if (table + kPackedBatch * batches > file_.bytes())
       return wrong(Code::kTruncated, offsets,
@@ -80,11 +80,11 @@ class Unpacking {
       if (word(at + 20) != end - begin)
         return wrong(
             Code::kCorrupt, at + 20,
-            concat("batch ", b, " inflates to ", word(at + 20), " bytes, its items have ", end - begin));
+            concat("batch ", b, " decompresses to ", word(at + 20), " bytes, its items have ", end - begin));
       DL_ASSIGN_OR_RETURN(const int64_t bytes, inflate(frame, begin, end - begin));
       if (bytes != end - begin)
         return wrong(Code::kCorrupt, frame.offset,
-                     concat("batch ", b, " inflates to ", bytes, " bytes, expected ", end - begin));
+                     concat("batch ", b, " decompresses to ", bytes, " bytes, expected ", end - begin));
       done += count;
     }
     if (done != items_)
@@ -96,7 +96,7 @@ class Unpacking {
     const int64_t head = kPackedWord * (items_ + 2);
     if (head > file_.bytes() || word(0) != items_)
       return wrong(head > file_.bytes() ? Code::kTruncated : Code::kCorrupt, 0,
-                   concat("expected a table of ", items_, " items, as the index says"));
+                   concat("expected a table of ", items_, " items, as the index states"));
     int64_t most = 0;
     for (int64_t i = 0; i < items_; ++i) {
       const FileExtent frame = item(i);
@@ -143,7 +143,7 @@ class Unpacking {
   Status make_room(int64_t bytes) {
     head_ = kPackedWord * (items_ + 2);
     if (head_ + bytes > int64_t{UINT32_MAX})
-      return error(Code::kTooLarge, file_.path(), ": inflates to ", head_ + bytes, " bytes, at most ",
+      return error(Code::kTooLarge, file_.path(), ": decompresses to ", head_ + bytes, " bytes, at most ",
                    UINT32_MAX);
     context_.progress->expect_bytes(bytes);
     DL_ASSIGN_OR_RETURN(plain_, room(head_ + bytes));

@@ -37,7 +37,7 @@ Result<std::optional<FileExtent>> find_litdata_rows(const MappedFile& file, int6
   const int64_t length = load_little<uint32_t>(bytes.data()), room = std::max<int64_t>(tail - items_end, 0);
   if (length > room) {
     return error(Code::kCorrupt, file.path(), ": offset ", tail, ": an Arrow file of ", length,
-                 " bytes, there are ", room, " behind the items, which end at ", items_end);
+                 " bytes, but ", room, " follow the items, which end at ", items_end);
   }
   return std::optional(FileExtent{tail - length, length});
 }
@@ -55,7 +55,7 @@ Result<SourceRef> open_litdata_rows(const std::string& directory, const ShardEnt
                       open_arrow_within(std::move(file), *rows, "litdata", options, context));
   if (source->count() == entry.samples) return source;
   return error(Code::kCorrupt, path, ": offset ", rows->offset, ": an Arrow file of ", source->count(),
-               " rows, the index says ", entry.samples);
+               " rows, the index states ", entry.samples);
 }
 
 }  // namespace dataline

@@ -87,7 +87,7 @@ Result<MdsColumn> mds_column(const std::string& path, MdsColumnSpec spec) {
   const std::string& encoding = out.spec.encoding;
   auto refuse = [&](Code code, const auto&... parts) {
     out.stored.why_not = error(code, path, ": column ", printable(name), ": encoding ", printable(encoding),
-                               parts..., " (the key `fields` names those wanted)");
+                               parts..., " (choose others with the key `fields`)");
     return out;
   };
   std::optional<int64_t> size;  // that the encoding has; nothing: any
@@ -96,7 +96,7 @@ Result<MdsColumn> mds_column(const std::string& path, MdsColumnSpec spec) {
     size = dtype_bytes(*dtype);
   } else if (encoding == "ndarray" || encoding.starts_with("ndarray:")) {
     const MdsArray array = parse_mds_array(encoding);
-    if (!array.sound) return refuse(Code::kUnsupported, " is no array of a known dtype and shape");
+    if (!array.sound) return refuse(Code::kUnsupported, " is not an array of a known dtype and shape");
     if (!array.dtype) return refuse(Code::kUnsupported, ": arrays whose dtype differs by sample");
     if (!array.shape) out.stored.take_items = take_mds_shape;
     if (array.shape) {
@@ -109,14 +109,14 @@ Result<MdsColumn> mds_column(const std::string& path, MdsColumnSpec spec) {
   } else if (std::find(std::begin(kMdsBytes), std::end(kMdsBytes), encoding) != std::end(kMdsBytes)) {
     out.stored.field = ragged_field(name, DType::kU8);
   } else if (encoding == "pkl") {
-    return refuse(Code::kUnsafeType, ": a pickle runs code when it is read, and is not");
+    return refuse(Code::kUnsafeType, ": a pickle runs code when it is read, so it is never read");
   } else {
-    return refuse(Code::kUnsupported, " is not read");
+    return refuse(Code::kUnsupported, " is not supported");
   }
   const int64_t expected = size.value_or(-1);
   if (out.spec.size == expected) return out;
   return error(Code::kCorrupt, path, ": column ", printable(name), ": encoding ", printable(encoding),
-               ": column_sizes says ", out.spec.size < 0 ? "null" : std::to_string(out.spec.size),
+               ": column_sizes states ", out.spec.size < 0 ? "null" : std::to_string(out.spec.size),
                ", expected ", expected < 0 ? "null" : std::to_string(expected));
 }
 

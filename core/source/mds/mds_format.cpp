@@ -44,8 +44,8 @@ constexpr KeySpec kMdsKeys[] = {
 constinit const Format kMdsFormat{
     .name = "mds",
     .doc =
-        "datasets of MosaicML Streaming: a directory with index.json and shards; those that zstd or gzip "
-        "compressed are inflated into memory. Fields: its columns",
+        "MosaicML Streaming datasets: a directory with index.json and shards; shards compressed with zstd or "
+        "gzip are decompressed into memory. Fields: the columns",
     .keys = kMdsKeys,
     .configure = [](const Uri& uri) -> Result<OpenOne> {
       DL_ASSIGN_OR_RETURN(Names fields, uri_names(uri, "fields"));

@@ -32,7 +32,7 @@ class MdsIndexParser {
       return error(Code::kCorrupt, index_.path,
                    ": expected the keys version and shards, as MDSWriter writes them, ",
                    shards ? "version" : "shards", " is missing",
-                   chunks ? " (it is of a LitData set: litdata:DIRECTORY)" : "");
+                   chunks ? " (this is a LitData set: litdata:DIRECTORY)" : "");
     if (index_.shards.empty()) return error(Code::kEmpty, index_.path, ": no shards");
     DL_RETURN_IF_ERROR(choose_columns_of_set());
     return std::move(index_);

@@ -82,7 +82,7 @@ Result<int64_t> read_count(const MappedFile& file, Bytes header, int64_t offset,
   const std::optional<int64_t> count = to_i64(load_little<uint64_t>(header.data() + offset));
   if (count && *count <= file.bytes() / entry_bytes) return *count;
   const std::string text = std::to_string(load_little<uint64_t>(header.data() + offset));
-  return at(Code::kTruncated, file, offset, "the header says ", text, " ", what, " of ", entry_bytes,
+  return at(Code::kTruncated, file, offset, "the header states ", text, " ", what, " of ", entry_bytes,
             " bytes, file has ", file.bytes());
 }
 
@@ -93,7 +93,7 @@ Status check_size(const MappedFile& file, IndexHeader& header) {
   header.modes = true;
   if (file.bytes() == expected + header.sequences) return Status::ok();
   return at(file.bytes() < expected ? Code::kTruncated : Code::kCorrupt, file, kSequencesAt,
-            "the header says ", header.sequences, " sequences and ", header.documents - 1, " documents, ",
+            "the header states ", header.sequences, " sequences and ", header.documents - 1, " documents, ",
             expected, " bytes, file has ", file.bytes());
 }
 
@@ -263,7 +263,7 @@ Sniff sniff_megatron(const FirstBytes& file) {
 
 constinit const Format kMegatronFormat{
     .name = "megatron",
-    .doc = "documents of Megatron-LM's indexed datasets: PREFIX.idx and PREFIX.bin. Field: tokens",
+    .doc = "documents of Megatron-LM indexed datasets: PREFIX.idx and PREFIX.bin. Field: tokens",
     .keys = kPackingKeys,
     .configure = [](const Uri& uri) -> Result<OpenOne> {
       DL_RETURN_IF_ERROR(check_packing_words(uri));

@@ -45,7 +45,7 @@ Result<SourceRef> open_npy(const NpyOptions& options, const std::string& path, c
   Schema schema = column_per_field({{"data", FieldKind::kDense, header.dtype, shape, "", -1}});
   DL_RETURN_IF_ERROR(file.load(context));
   if (header.swapped)
-    info.notes.push_back(concat("stored as ", header.descr, ": bytes are swapped on the way"));
+    info.notes.push_back(concat("stored as ", header.descr, ": bytes are swapped when read"));
   if (!orders_agree(header)) {
     info.notes.push_back("Fortran order: each sample is gathered element by element, slower than C order");
     return open_fortran(std::move(file), std::move(schema), std::move(info), header);
@@ -70,7 +70,7 @@ Result<OpenOne> configure_npy(const Uri& uri) {
   DL_ASSIGN_OR_RETURN(std::optional<DType> dtype, uri_dtype(uri, "dtype"));
   if (dtype && *dtype != DType::kBf16) {
     return uri_error(uri.find("dtype")->value_column,
-                     "npy files say their dtype; only dtype=bf16 may be given, ",
+                     "npy files state their dtype; only dtype=bf16 is accepted, ",
                      "to read 2-byte void as bf16");
   }
   options.bf16 = dtype.has_value();

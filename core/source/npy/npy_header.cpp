@@ -44,10 +44,10 @@ struct Unread {
   std::string_view letters, why;
 };
 
-constexpr Unread kUnread[] = {{"SaU", "is text, which is not read from npy"},
+constexpr Unread kUnread[] = {{"SaU", "is text, which is not supported in npy files"},
                               {"Mm", "is a date or a time span; save it as i8 (view('i8'))"},
                               {"V", "is void; dtype=bf16 reads 2-byte void as bf16"},
-                              {"buifc", "has a size that is not read (longdouble?)"}};
+                              {"buifc", "has an unsupported size (longdouble?)"}};
 
 constexpr int64_t kNoSize = -1;
 
@@ -129,7 +129,7 @@ Result<TextExtent> find_text(const NpyExtent& extent) {
   DL_RETURN_IF_ERROR(need(extent, text_offset, text_bytes, "header"));
   if (text_bytes > kMaxNpyHeaderBytes) {
     return error(Code::kTooLarge, extent.name, ": offset ", length_offset, ": npy header of ", text_bytes,
-                 " bytes, at most ", kMaxNpyHeaderBytes, " are read");
+                 " bytes, at most ", kMaxNpyHeaderBytes, " are supported");
   }
   return TextExtent{text_offset, text_bytes};
 }
@@ -149,7 +149,7 @@ Result<NpyHeader> read_npy_header(const NpyExtent& extent, const NpyRules& rules
   }
   if (static_cast<int64_t>(header.shape.size()) > kMaxRank) {
     return error(Code::kUnsupported, at, "npy array of ", header.shape.size(), " dims, at most ", kMaxRank,
-                 " are read");
+                 " are supported");
   }
   return header;
 }

@@ -98,7 +98,7 @@ class Parser {
     if (which == kHeaderKeys.size()) {
       return wrong(begin, concat("expected the keys descr, fortran_order and shape, got ", printable(key)));
     }
-    if (std::exchange(seen_[which], true)) return wrong(begin, concat("the key '", key, "' is given twice"));
+    if (std::exchange(seen_[which], true)) return wrong(begin, concat("the key '", key, "' appears twice"));
     if (!take(':')) return unexpected("':'");
     skip_blanks();
     return which == 0 ? parse_descr(out) : which == 1 ? parse_order(out) : parse_shape(out);
@@ -194,7 +194,7 @@ class Parser {
     } while (!levels.empty());
     return error(Code::kUnsupported, path_, ": offset ", offset_, ": npy structured type ",
                  printable(text_.substr(begin, at_ - begin)),
-                 " is not read; raw: with fields= reads packed records");
+                 " is not supported; raw: with fields= reads packed records");
   }
 
   const std::string& path_;

@@ -60,7 +60,7 @@ Result<NpzMembers> array_members(const MappedFile& file, const ZipDirectory& dir
     name.remove_suffix(kArraySuffix.size());
     if (!is_array_name(name)) {
       return error(Code::kUnsupported, zip_member_text(file, member), ": the name is ",
-                   name.empty() ? "empty" : "no plain UTF-8", ", and cannot be a field's");
+                   name.empty() ? "empty" : "not plain UTF-8", ", so it cannot name a field");
     }
     out.arrays.push_back(&member);
     out.names.push_back(name);
@@ -76,19 +76,19 @@ Result<NpzMembers> array_members(const MappedFile& file, const ZipDirectory& dir
 Status check_method(const MappedFile& file, const ZipMember& member) {
   constexpr uint32_t kEncrypted = 1 | 1 << 6 | 1 << 13;  // flags
   if ((member.flags & kEncrypted) != 0)
-    return error(Code::kUnsupported, zip_member_text(file, member), ": is encrypted, which is not read");
+    return error(Code::kUnsupported, zip_member_text(file, member), ": is encrypted, which is not supported");
   if (member.method != kStored && member.method != kDeflated) {
     return error(Code::kUnsupported, zip_member_text(file, member), ": is compressed by method ",
-                 member.method, "; stored (0) and deflated (8) members are read");
+                 member.method, "; stored (0) and deflated (8) members are supported");
   }
   if (member.method == kStored && member.stored_bytes != member.bytes) {
     return error(Code::kCorrupt, zip_member_text(file, member), ": is stored in ", member.stored_bytes,
-                 " bytes and said to hold ", member.bytes);
+                 " bytes, but its size is stated as ", member.bytes);
   }
   const int64_t most = max_inflated_bytes(member.stored_bytes);
   if (member.method == kStored || member.bytes <= most) return Status::ok();
-  return error(Code::kCorrupt, zip_member_text(file, member), ": is said to hold ", member.bytes, " bytes, ",
-               member.stored_bytes, " deflated bytes hold at most ", most);
+  return error(Code::kCorrupt, zip_member_text(file, member), ": states ", member.bytes, " bytes, ",
+               member.stored_bytes, " deflated bytes can hold at most ", most);
 }
 
 Result<Block> allocate_for(const std::string& what, int64_t bytes, const OpenContext& context) {
@@ -162,7 +162,7 @@ void add_notes(const std::vector<NamedArray>& arrays, std::vector<std::string>& 
   int64_t inflated = 0, bytes = 0;
   for (const NamedArray& array : arrays) {
     if (array.swapped)
-      notes.push_back(concat("array ", printable(array.name), ": bytes are swapped on the way"));
+      notes.push_back(concat("array ", printable(array.name), ": bytes are swapped when read"));
     if (array.fortran) {
       notes.push_back(concat("array ", printable(array.name),
                              ": Fortran order: gathered element by element, slower than C order"));
@@ -172,8 +172,8 @@ void add_notes(const std::vector<NamedArray>& arrays, std::vector<std::string>& 
     bytes += array.own_file->file().bytes();
   }
   if (inflated > 0) {
-    notes.push_back(concat(inflated, " of ", arrays.size(), " arrays are deflated: inflated into ", bytes,
-                           " bytes of memory"));
+    notes.push_back(concat(inflated, " of ", arrays.size(), " arrays are compressed: decompressed into ",
+                           bytes, " bytes of memory"));
   }
 }
 
@@ -246,8 +246,9 @@ Result<OpenOne> configure_npz(const Uri& uri) {
   DL_ASSIGN_OR_RETURN(options.arrays, array_options(uri));
   DL_ASSIGN_OR_RETURN(const std::optional<DType> dtype, uri_dtype(uri, "dtype"));
   if (dtype && *dtype != DType::kBf16) {
-    return uri_error(uri.find("dtype")->value_column,
-                     "npz files say their dtypes; only dtype=bf16 may be given, to read 2-byte void as bf16");
+    return uri_error(
+        uri.find("dtype")->value_column,
+        "npz files state their dtypes; only dtype=bf16 is accepted, to read 2-byte void as bf16");
   }
   options.bf16 = dtype.has_value();
   return OpenOne(std::bind_front(open_npz, std::move(options)));
@@ -273,8 +274,8 @@ Sniff sniff_npz(const FirstBytes& file) {
 constinit const Format kNpzFormat{
     .name = "npz",
     .doc =
-        "NumPy archives, one sample per index of the arrays' first axes, or one per file. "
-        "Fields: one for each array",
+        "NumPy archives, one sample per index of the arrays' first axes, or one per file. Fields: one per "
+        "array",
     .keys = kNpzKeys,
     .configure = configure_npz,
     .ranges = true,

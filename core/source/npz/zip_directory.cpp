@@ -88,7 +88,7 @@ Status no_end(const MappedFile& file, Bytes tail) {
                      describe_first_bytes(first));
   }
   return zip_error(Code::kTruncated, file, file.bytes(), "no zip end record in the last ", tail.size(),
-                   " bytes: the archive is cut");
+                   " bytes: the archive is truncated");
 }
 
 // The offset of the end record: the last one whose comment ends with the file.
@@ -146,7 +146,7 @@ Result<DirectoryPlace> find_directory(const MappedFile& file) {
   DL_ASSIGN_OR_RETURN(int64_t at, find_end(file, end));
   DL_RETURN_IF_ERROR(take_end64(file, at, end));
   if (end.volume != 0 || end.directory_volume != 0 || end.members_here != end.members)
-    return zip_error(Code::kUnsupported, file, at, "a zip archive of several volumes is not read");
+    return zip_error(Code::kUnsupported, file, at, "a zip archive of several volumes is not supported");
   const std::optional<int64_t> offset = to_i64(end.offset), bytes = to_i64(end.bytes);
   if (!offset || !bytes || !extent_fits(*offset, *bytes, at) || *offset + *bytes != at) {
     return zip_error(Code::kCorrupt, file, at, "zip end record: a directory of ", end.bytes,
@@ -154,11 +154,11 @@ Result<DirectoryPlace> find_directory(const MappedFile& file) {
   }
   if (*bytes > kMaxZipDirectoryBytes) {
     return zip_error(Code::kTooLarge, file, *offset, "zip directory of ", *bytes, " bytes, at most ",
-                     kMaxZipDirectoryBytes, " are read");
+                     kMaxZipDirectoryBytes, " are supported");
   }
   if (end.members > kMaxArrays)
     return zip_error(Code::kTooLarge, file, at, end.members, " zip members, at most ", kMaxArrays,
-                     " are read");
+                     " are supported");
   return DirectoryPlace{*offset, *bytes, static_cast<int64_t>(end.members)};
 }
 
@@ -191,8 +191,8 @@ Status take_entry(const MappedFile& file, Bytes& rest, int64_t& offset, ZipMembe
                      "a size or offset is missing in its zip64 field, or above 2^63");
   const uint32_t volume = u16_at(rest, 34);
   if (volume != 0 && volume != kInZip64Short)
-    return zip_error(Code::kUnsupported, file, offset, at, "lies in volume ", volume,
-                     ", and volumes are not read");
+    return zip_error(Code::kUnsupported, file, offset, at, "is in volume ", volume,
+                     ", and several volumes are not supported");
   member.bytes = *bytes;
   member.stored_bytes = *stored;
   member.header_offset = *header;

@@ -32,7 +32,7 @@ class Lengths {
     if (length < 0) {
       return error(Code::kUnsupported, "packing: the length of sample ", index,
                    " is not known without reading it; ",
-                   "datasets of tokens, of Megatron-LM, of Arrow and of arrays know it")
+                   "use a dataset of tokens, Megatron-LM, Arrow or arrays")
           .with_sample(index);
     }
     const std::optional<int64_t> tokens = checked_add(facts_.tokens, length);
@@ -143,7 +143,7 @@ class FittedTable final : public PackTable {
       if (full_rows > kMaxWindowRows) {
         return error(Code::kTooLarge, "packing: the documents from ", first, " to ",
                      first + static_cast<int64_t>(window.size()), " need more than ", kMaxWindowRows,
-                     " rows; a larger pack_length, or a smaller pack_window");
+                     " rows; raise pack_length, or lower pack_window");
       }
       fit.pack(window);
       add_window(fit, lengths);

@@ -237,7 +237,7 @@ Status check_documents(const Source& documents) {
   if (documents.count() >= 0 && fits) return Status::ok();
   const bool packed = !documents.packing().empty();
   return error(Code::kUnsupported, "packing needs documents, one ragged field of integers, got ", list,
-               packed ? "; they are packed already" : "; tokens:FILE?documents=eot:ID gives them");
+               packed ? "; they are already packed" : "; open tokens:FILE?documents=eot:ID");
 }
 
 Result<SourceRef> pack_source(SourceRef documents, const PackOptions& options, const OpenContext& context) {
@@ -262,7 +262,7 @@ Result<std::optional<PackOptions>> uri_packing(const Uri& uri) {
     if (found == nullptr) continue;
     if (length == nullptr) return uri_error(found->column, key.name, " needs pack_length");
     if (!best_fit && key.name != kPackMethodKey.name)
-      return uri_error(found->column, key.name, " is for pack_method=best_fit; concat joins all documents");
+      return uri_error(found->column, key.name, " needs pack_method=best_fit; concat joins all documents");
   }
   if (length == nullptr) return std::optional<PackOptions>();
   const auto number = [&](const KeySpec& key, int64_t fallback, int64_t most) -> Result<int64_t> {

@@ -52,14 +52,14 @@ Status check_documents(const Source& documents);
 Result<SourceRef> pack_source(SourceRef documents, const PackOptions& options, const OpenContext& context);
 
 // The same as keys of a URI. Those of formats that give documents.
-inline constexpr KeySpec kPackLengthKey{
-    "pack_length", "INTEGER", "",
-    "packs the documents into samples of exactly so many tokens: fields x, y, segment, "
-    "position, cu_seqlens"};
-inline constexpr KeySpec kPackMethodKey{"pack_method", "concat|best_fit", "concat",
-                                        "how: joined and cut into rows, or fitted into rows whole"};
+inline constexpr KeySpec kPackLengthKey{"pack_length", "INTEGER", "",
+                                        "packs the documents into samples of exactly this many tokens: "
+                                        "fields x, y, segment, position, cu_seqlens"};
+inline constexpr KeySpec kPackMethodKey{
+    "pack_method", "concat|best_fit", "concat",
+    "concat: documents are joined and cut into rows; best_fit: documents are kept in one piece"};
 inline constexpr KeySpec kPackWindowKey{"pack_window", "INTEGER", "4096",
-                                        "documents that best_fit looks at together"};
+                                        "best_fit: how many documents are packed together"};
 inline constexpr KeySpec kPackSplitKey{
     "pack_split", "true|false", "true",
     "best_fit: a document longer than a row is split; false: it is an error"};

@@ -83,7 +83,7 @@ Result<std::vector<Field>> parse_field_list(const UriKey& key) {
     if (fields.size() == kMaxFields) return uri_error(column, "more than ", kMaxFields, " fields");
     DL_ASSIGN_OR_RETURN(Field field, parse_field(part, column));
     for (const Field& other : fields) {
-      if (other.name == field.name) return uri_error(column, "field '", field.name, "' is given twice");
+      if (other.name == field.name) return uri_error(column, "field '", field.name, "' appears twice");
     }
     fields.push_back(std::move(field));
     column += static_cast<int64_t>(part.size()) + 1;
@@ -96,7 +96,7 @@ Result<std::vector<Field>> record_fields(const Uri& uri) {
   const UriKey *fields = uri.find("fields"), *dtype_key = uri.find("dtype"), *shape_key = uri.find("shape");
   const UriKey* other = dtype_key != nullptr ? dtype_key : shape_key;
   if (fields != nullptr && other != nullptr) {
-    return uri_error(other->column, "'", other->key, "' beside 'fields': give one of the two");
+    return uri_error(other->column, "'", other->key, "' and 'fields': expected one of the two, got both");
   }
   if (fields != nullptr) return parse_field_list(*fields);
   DL_ASSIGN_OR_RETURN(std::optional<DType> dtype, uri_dtype(uri, "dtype"));
@@ -177,7 +177,7 @@ constexpr KeySpec kRawKeys[] = {
     {"dtype", "DTYPE", "", "dtype of the only field, `data`"},
     {"shape", "DIMS", "", "shape of the only field, as in 3x32x32; default: a scalar"},
     {"fields", "FIELDS", "",
-     "the fields of a record, as in label:u8,image:u8[3x32x32]; instead of dtype and shape"},
+     "the fields of a record, as in label:u8,image:u8[3x32x32], instead of dtype and shape"},
     {"header", "INTEGER", "0", "bytes to skip at the start of the file"},
     kPartial,
     kAxesKey};
@@ -195,8 +195,8 @@ Result<OpenOne> configure_raw(const Uri& uri) {
 constinit const Format kRawFormat{
     .name = "raw",
     .doc =
-        "packed little-endian records without a header, described by the URI. "
-        "Field: data, or those of the key `fields`",
+        "packed little-endian records without a header, described by the URI. Field: data, or the fields of "
+        "the key `fields`",
     .keys = kRawKeys,
     .configure = configure_raw,
     .ranges = true,

@@ -23,7 +23,7 @@ Result<NamedArray> array_of(const Tensor& tensor, const MappedFile& file, const 
   const int64_t offset = header.data_offset + tensor.begin;
   if (!tensor.dtype) {
     return error(Code::kUnsupported, file.path(), ": offset ", offset, ": tensor ", printable(tensor.name),
-                 " has dtype ", printable(tensor.stored_as), ", which is not read");
+                 " has dtype ", printable(tensor.stored_as), ", which is not supported");
   }
   NamedArray array{
       std::string(tensor.name), *tensor.dtype, {tensor.shape.begin(), tensor.shape.end()}, offset};
@@ -73,8 +73,8 @@ Sniff sniff_safetensors(const FirstBytes& file) {
 constinit const Format kSafetensorsFormat{
     .name = "safetensors",
     .doc =
-        "tensors of safetensors files, one sample per index of their first axes, or one per file. "
-        "Fields: one for each tensor",
+        "tensors of safetensors files, one sample per index of their first axes, or one per file. Fields: "
+        "one per tensor",
     .keys = kSafetensorsKeys,
     .configure = configure_safetensors,
     .ranges = true,

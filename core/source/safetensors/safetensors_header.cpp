@@ -68,13 +68,13 @@ class HeaderParser {
   Status parse_member(const std::string& name) {
     const bool metadata = name == "__metadata__";
     if (metadata && std::exchange(has_metadata_, true))
-      return json_.refuse("byte ", json_.byte(), ": __metadata__ is given twice");
+      return json_.refuse("byte ", json_.byte(), ": __metadata__ appears twice");
     if (metadata) return parse_metadata();
     Tensor tensor(header_.memory.get());
     tensor.name = name;
     if (!is_array_name(tensor.name)) {
       return wrong(Code::kUnsupported, tensor, "the name is ",
-                   tensor.name.empty() ? "empty" : "no plain UTF-8", ", and cannot be a field's");
+                   tensor.name.empty() ? "empty" : "not plain UTF-8", ", so it cannot name a field");
     }
     if (header_.tensors.size() == kMaxArrays)
       return error(Code::kTooLarge, name_, ": more than ", kMaxArrays, " tensors");
@@ -109,7 +109,7 @@ class HeaderParser {
       }
       const auto which = static_cast<size_t>(key - kTensorKeys.begin());
       if (std::exchange(seen[which], true))
-        return wrong(Code::kCorrupt, tensor, "the key ", *key, " is given twice");
+        return wrong(Code::kCorrupt, tensor, "the key ", *key, " appears twice");
       return which == 0   ? parse_dtype(tensor)
              : which == 1 ? parse_shape(tensor, items)
                           : parse_offsets(tensor);
@@ -150,7 +150,7 @@ class HeaderParser {
   Status check_bytes(const Tensor& tensor, const std::optional<int64_t>& items) const {
     if (tensor.end < tensor.begin) {
       return wrong(Code::kCorrupt, tensor, "data_offsets ", tensor.begin, " to ", tensor.end,
-                   ": the end is before the begin");
+                   ": the end is before the start");
     }
     const TensorType* type = find_type(tensor.stored_as);
     if (type == nullptr) return Status::ok();
@@ -160,7 +160,7 @@ class HeaderParser {
         items ? checked_multiply(*items, type->bits / unit_bits) : std::nullopt;
     if (!units) return wrong(Code::kCorrupt, tensor, "the size of its shape overflows 63 bits");
     if (unit_bits == 1 && *units % 8 != 0)
-      return wrong(Code::kCorrupt, tensor, "its shape and dtype have no whole number of bytes");
+      return wrong(Code::kCorrupt, tensor, "its shape and dtype do not fill complete bytes");
     const int64_t needed = unit_bits == 1 ? *units / 8 : *units;
     if (needed == tensor.end - tensor.begin) return Status::ok();
     return wrong(Code::kCorrupt, tensor, "data_offsets ", tensor.begin, " to ", tensor.end, " are ",
@@ -197,7 +197,7 @@ Status check_extents(const MappedFile& file, SafetensorsHeader& header) {
   for (const Tensor& tensor : header.tensors) {
     if (tensor.begin != end) {
       return error(Code::kCorrupt, at, printable(tensor.name), ": data_offsets ", tensor.begin, " to ",
-                   tensor.end, tensor.begin < end ? ": overlap " : ": leave a hole after ",
+                   tensor.end, tensor.begin < end ? ": overlap " : ": leave a gap after ",
                    before == nullptr ? std::string("the header") : printable(before->name),
                    ", which ends at ", end);
     }
@@ -222,7 +222,7 @@ Result<int64_t> read_length(const MappedFile& file) {
   const bool opened = got == kLengthBytes || start.back() == std::byte{'{'};
   if (length < 2 || length > static_cast<uint64_t>(kMaxSafetensorsHeaderBytes) || !opened) {
     return error(Code::kCorrupt, path,
-                 ": offset 0: not a safetensors file: expected a header of 2 to 100000000 bytes that begins ",
+                 ": offset 0: not a safetensors file: expected a header of 2 to 100000000 bytes that starts ",
                  "with '{', got a length of ", length, ", ", describe_first_bytes(file));
   }
   return static_cast<int64_t>(length);

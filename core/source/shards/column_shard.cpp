@@ -37,13 +37,13 @@ Result<ShardTable> read_table(const MappedFile& file, int64_t samples, bool gap,
   const std::string& path = file.path();
   if (samples > UINT32_MAX || kWord * (samples + 2) > file.bytes()) {
     return error(Code::kTruncated, path, ": offset 0: ", samples,
-                 " samples need a table of 4 bytes each, and 8, file has ", file.bytes());
+                 " samples need a table of 4 bytes each, plus 8 bytes, file has ", file.bytes());
   }
   const int64_t head = kWord * (samples + 2);
   NumberReader<uint32_t> words(file, 0, samples + 2);
   DL_ASSIGN_OR_RETURN(const uint32_t count, words.next());
   if (int64_t{count} != samples)
-    return error(Code::kCorrupt, path, ": offset 0: ", count, " samples, the index says ", samples);
+    return error(Code::kCorrupt, path, ": offset 0: ", count, " samples, the index states ", samples);
   ShardTable table{{SortedTable(context.memory)}};
   table.samples.ends.reserve(samples);
   int64_t before = head;

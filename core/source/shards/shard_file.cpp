@@ -13,7 +13,7 @@ namespace dataline {
 namespace {
 
 Status wrong_length(const std::string& path, int64_t expected, int64_t got, const char* what) {
-  return error(got < expected ? Code::kTruncated : Code::kCorrupt, path, ": the index says ", expected,
+  return error(got < expected ? Code::kTruncated : Code::kCorrupt, path, ": the index states ", expected,
                " bytes, ", what, " ", got);
 }
 
@@ -21,10 +21,10 @@ Status wrong_length(const std::string& path, int64_t expected, int64_t got, cons
 Status not_inflated(const std::string& path, const ShardEntry& entry) {
   const std::string_view codec = std::string_view(entry.codec).substr(0, entry.codec.find(':'));
   if (codec == "zstd" || codec == "gz")
-    return error(Code::kCorrupt, path, ": offset 0: expected data of ", codec, ", as the index says");
+    return error(Code::kCorrupt, path, ": offset 0: expected data of ", codec, ", as the index states");
   return error(
       Code::kUnsupported, path, ": is of ", printable(entry.codec),
-      ", which is not read: decompress it (brotli -d, bunzip2, snzip -d), or write the set with zstd "
+      ", which is not supported: decompress it (brotli -d, bunzip2, snzip -d), or write the set with zstd "
       "or without compression");
 }
 
@@ -33,8 +33,8 @@ Result<MappedFile> open_compressed_shard(const std::string& directory, const Sha
   const std::string path = join_path(directory, entry.compressed);
   const auto size_of_gzip = [&](const std::string&, Bytes compressed) -> Result<int64_t> {
     if (entry.bytes <= max_inflated_bytes(std::ssize(compressed))) return entry.bytes;
-    return error(Code::kCorrupt, path, ": the index says ", entry.bytes, " bytes inflated, ",
-                 compressed.size(), " compressed bytes hold at most ",
+    return error(Code::kCorrupt, path, ": the index states ", entry.bytes, " bytes when decompressed, but ",
+                 compressed.size(), " compressed bytes can hold at most ",
                  max_inflated_bytes(std::ssize(compressed)));
   };
   DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, size_of_gzip, context));

@@ -24,7 +24,7 @@ struct ShardEntry {
                                const OpenContext& context) = nullptr;
 };
 
-constexpr const char* kInflatedShards = "compressed shards are inflated into memory, where they stay";
+constexpr const char* kInflatedShards = "compressed shards are decompressed into memory, and stay there";
 
 // As long as the index says. Where it is not there but its compressed file is, that is read whole and inflated: Zstandard and gzip.
 // kNotFound, kTruncated, kCorrupt, kNoMemory, kOverBudget, kCancelled; kUnsupported (another codec, one that is not built in).

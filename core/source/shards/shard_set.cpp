@@ -30,7 +30,7 @@ Status check_shard_entry(const std::string& index, size_t number, const ShardEnt
   for (const std::string& name : {entry.name, entry.compressed}) {
     if (!name.empty() && !stays_below(name))
       return error(Code::kCorrupt, index, ": ", names.word, " ", number, ": ", printable(name),
-                   " is no name of a file below the index");
+                   " is not the name of a file below the index");
   }
   return Status::ok();
 }

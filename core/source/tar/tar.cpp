@@ -204,7 +204,7 @@ Status TarSource::read_label(const Run& run, int64_t sample, const TarColumn& co
   }
   return error(label ? Code::kOutOfRange : Code::kCorrupt, file_.path(), ": offset ", extent.offset(),
                ": member ", printable(concat(index_.key(sample), ".cls")), ": label ", printable(shown),
-               label ? " is not in 0 .. 255 (label_dtype=u8)" : ", a whole number was expected");
+               label ? " is not in 0 .. 255 (label_dtype=u8)" : ", expected a whole number");
 }
 
 // Bytes of the first member that is a field; a sample that lacks it is bad, whatever its length.
@@ -293,9 +293,9 @@ Status explain_start(const MappedFile& file, Status status) {
   if (what.find("gzip") == 0 || what.find("zstd") == 0 || what.find("xz") == 0 || what.find("bzip2") == 0) {
     return error(
         Code::kUnsupported, file.path(), ": offset 0: this is ", what,
-        ": a compressed archive has no random access; unpack it first (gunzip, unzstd, xz -d, bunzip2)");
+        ": a compressed archive has no random access; decompress it first (gunzip, unzstd, xz -d, bunzip2)");
   }
-  return error(Code::kCorrupt, file.path(), ": offset 0: a tar archive was expected, this is ", what);
+  return error(Code::kCorrupt, file.path(), ": offset 0: expected a tar archive, this is ", what);
 }
 
 Status check_start(const MappedFile& file) {

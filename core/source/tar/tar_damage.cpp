@@ -139,7 +139,7 @@ Result<std::optional<int64_t>> TarMembers::doubt(const TarMember& member, Status
                  member.bytes, " bytes ", what...);
   };
   if (within) {
-    why = doubted("is cut: its data holds another header, at offset ", *within);
+    why = doubted("is truncated: its data contains another header, at offset ", *within);
     return within;
   }
   if (end == file_.bytes()) return handed_out;
@@ -150,7 +150,7 @@ Result<std::optional<int64_t>> TarMembers::doubt(const TarMember& member, Status
       DL_ASSIGN_OR_RETURN(const bool extended,
                           follows_extension(member.data_offset, found_of(end, next.value())));
       if (!extended) return handed_out;
-      why = doubted("is cut: its data ends in the long name or the pax header of the next member");
+      why = doubted("is truncated: its data ends in the long name or the pax header of the next member");
       return std::optional(end);
     }
     header_follows =

@@ -14,15 +14,14 @@ namespace {
 
 constexpr KeySpec kTarEnd{
     "end", "required|optional|cut", "required",
-    "whether an archive must have its end mark; cut: what is behind its last whole member is left out"};
+    "whether an archive must have its end mark; cut: bytes after the last complete member are left out"};
 constexpr KeySpec kDamagedHeader{
     "damage", "error|skip", "error",
-    "what to do where a header is expected and there is none; skip: what lies before "
-    "the next header, at any byte, is left out, and so are members that lost or gained bytes; all data is "
-    "read for that"};
+    "what to do if a header is missing; skip: leaves out the bytes before the next header, at any byte, and "
+    "members that lost or gained bytes; reads all data for this"};
 constexpr KeySpec kTarKeys[] = {
     kLabelDtypeKey,
-    {"fields", "NAMES", "", "the fields to read, as in image,label; default: those of most samples"},
+    {"fields", "NAMES", "", "the fields to read, as in image,label; default: the fields of most samples"},
     {"image", "EXTENSION", "", "the extension of the field `image`; default: jpg, jpeg, png and webp"},
     kTarEnd,
     kDamagedHeader};
@@ -53,8 +52,8 @@ Sniff sniff_tar(const FirstBytes& file) {
 constinit const Format kTarFormat{
     .name = "tar",
     .doc =
-        "samples in tar archives, by WebDataset's conventions; shard-{000..127}.tar is 128 archives. "
-        "Fields: one for each extension (jpg, jpeg, png and webp are image, cls is label), and key",
+        "samples in tar archives, in WebDataset's layout; shard-{000..127}.tar is 128 archives. Fields: one "
+        "per extension (jpg, jpeg, png and webp are image, cls is label), and key",
     .keys = kTarKeys,
     .configure = configure_tar,
     .ranges = true,

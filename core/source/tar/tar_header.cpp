@@ -104,10 +104,10 @@ Status check_magic(const std::string& path, int64_t offset, const std::byte* blo
   if (!known) return corrupt(path, offset, kTarMagic, printable(magic), ", expected 'ustar'");
   std::string_view prefix = text_of(block, kPrefix);
   if (std::all_of(prefix.begin(), prefix.end(), [](char c) { return c == '\0'; })) return Status::ok();
-  return error(Code::kUnsupported, path, ": offset ", offset + static_cast<int64_t>(kPrefix.offset),
-               ": bytes after the device numbers of a header that is not POSIX's (tar --incremental, old "
-               "sparse files): "
-               "programs read them differently; write the archive anew with tar --format=pax");
+  return error(
+      Code::kUnsupported, path, ": offset ", offset + static_cast<int64_t>(kPrefix.offset),
+      ": bytes after the device numbers of a header that is not POSIX (tar --incremental, old sparse files): "
+      "programs read them differently; write the archive again with tar --format=pax");
 }
 
 constexpr std::string_view kPosixKeys[] = {"atime", "charset",    "comment",  "ctime", "gid",
@@ -159,7 +159,7 @@ struct PaxText {
     for (std::string_view changing : kChangingKeys) {
       if (!record.key.starts_with(changing)) continue;
       return refuse(Code::kUnsupported, at, printable(record.key),
-                    ": sparse, split and incremental archives are not read");
+                    ": sparse, split and incremental archives are not supported");
     }
     // POSIX reserves keys without a vendor prefix ("VENDOR."): an unknown one may change anything.
     const bool known =
@@ -172,8 +172,8 @@ struct PaxText {
   Status take(size_t at, const PaxRecord& record, PaxRecords& out) const {
     DL_RETURN_IF_ERROR(check_key(at, record));
     if (record.key == "hdrcharset" && record.value != "BINARY" && record.value != "ISO-IR 10646 2000 UTF-8") {
-      return refuse(Code::kUnsupported, at, "'hdrcharset' says ", printable(record.value),
-                    ", names are UTF-8 or BINARY");
+      return refuse(Code::kUnsupported, at, "'hdrcharset' is ", printable(record.value),
+                    ", expected UTF-8 or BINARY");
     }
     const bool is_path = record.key == "path";
     if (!is_path && record.key != "size") return Status::ok();
@@ -182,18 +182,18 @@ struct PaxText {
                     " in a global header: readers apply it differently");
     }
     if (is_path ? out.path.has_value() : out.size.has_value())
-      return refuse(Code::kCorrupt, at, printable(record.key), " is given twice");
+      return refuse(Code::kCorrupt, at, printable(record.key), " appears twice");
     if (is_path) return take_path(at, record, out);
     out.size = all_digits(record.value) ? parse_i64(record.value) : std::nullopt;
     if (!out.size)
-      return refuse(Code::kCorrupt, at, "'size' is ", printable(record.value), ", a number was expected");
+      return refuse(Code::kCorrupt, at, "'size' is ", printable(record.value), ", expected a number");
     return Status::ok();
   }
 
   Status take_path(size_t at, const PaxRecord& record, PaxRecords& out) const {
     if (record.value.empty()) return refuse(Code::kCorrupt, at, "'path' is empty");
     if (record.value.find('\0') != std::string_view::npos)
-      return refuse(Code::kCorrupt, at, "'path' holds a NUL byte");
+      return refuse(Code::kCorrupt, at, "'path' contains a NUL byte");
     out.path = record.value;
     return Status::ok();
   }

@@ -146,7 +146,7 @@ class TarIndexBuilder {
     ++field.samples;
     field.field.max_bytes = std::max(field.field.max_bytes, member.bytes);
     if (member.data_offset >= TarExtent::kEnd || member.bytes >= TarExtent::kEnd) {
-      return refuse(Code::kTooLarge, member, "lies beyond 2^48 bytes");
+      return refuse(Code::kTooLarge, member, "is beyond 2^48 bytes");
     }
     seen_.push_back({TarExtent::of(member.data_offset, member.bytes), static_cast<uint32_t>(f)});
     last_field_ = f;
@@ -187,16 +187,16 @@ class TarIndexBuilder {
     const bool own = std::find(std::begin(kOwnNames), std::end(kOwnNames), lower_) != std::end(kOwnNames);
     if (own && !(lower_ == options_.image)) {
       return refuse(Code::kUnsupported, member, "has the extension '", lower_,
-                    "', the name of a field that is made of others (image, label, key)");
+                    "', which is reserved for a built-in field (image, label, key)");
     }
     if (fields_.size() < kMaxTarFields) return Status::ok();
-    return refuse(Code::kTooLarge, member, "has the extension ", printable(lower_), ", more than ",
+    return refuse(Code::kTooLarge, member, "has the extension ", printable(lower_), ", one of more than ",
                   kMaxTarFields, " different ones; a sample's key ends at the first dot of the file's name");
   }
 
   Status twice(const SeenField& field, const TarName& name, const TarMember& member) const {
     std::string advice;
-    if (field.field.name == "image") advice = concat("; say which is the image: tar:...?image=", lower_);
+    if (field.field.name == "image") advice = concat("; choose the image: tar:...?image=", lower_);
     return refuse(Code::kCorrupt, member, "is a second member for the field '", field.field.name,
                   "' of the sample ", printable(name.key), advice);
   }
@@ -226,8 +226,8 @@ class TarIndexBuilder {
   Status no_common_field() const {
     if (const std::optional<std::string_view> key = parted_key()) {
       return error(Code::kMismatch, file_.path(), ": the members of the sample ", printable(*key),
-                   " are not adjacent: a sample is a run of members with one key; pack each sample's members "
-                   "one after the other (tar --sort=name)");
+                   " are not adjacent: a sample is a run of members with one key; store the members of a "
+                   "sample together (tar --sort=name)");
     }
     const std::string& first = fields_.front().field.name;
     return error(Code::kMismatch, file_.path(), ": none of its fields is in more than half of its ",

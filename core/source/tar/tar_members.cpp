@@ -20,16 +20,16 @@ struct RefusedType {
 constexpr RefusedType kRefused[] = {
     {'1', Code::kUnsafeType, "a hard link: links are not followed; pack with tar --hard-dereference"},
     {'2', Code::kUnsafeType,
-     "a symbolic link: links are not followed; pack what it means with tar --dereference"},
-    {'3', Code::kUnsafeType, "a character device, a file is needed"},
-    {'4', Code::kUnsafeType, "a block device, a file is needed"},
-    {'6', Code::kUnsafeType, "a FIFO, a file is needed"},
+     "a symbolic link: links are not followed; pack its target with tar --dereference"},
+    {'3', Code::kUnsafeType, "a character device, expected a file"},
+    {'4', Code::kUnsafeType, "a block device, expected a file"},
+    {'6', Code::kUnsafeType, "a FIFO, expected a file"},
     {'S', Code::kUnsupported, "a sparse file, stored with holes; pack without tar --sparse"},
-    {'D', Code::kUnsupported, "a directory of an incremental archive, which is not read"},
+    {'D', Code::kUnsupported, "a directory of an incremental archive, which is not supported"},
     {'M', Code::kUnsupported,
      "the rest of a member of another volume; archives of several volumes are not read"},
     {'V', Code::kUnsupported, "a volume label; archives of several volumes are not read"},
-    {'X', Code::kUnsupported, "an extended header of Solaris, which is not read"},
+    {'X', Code::kUnsupported, "an extended header of Solaris, which is not supported"},
 };
 
 }  // namespace
@@ -72,10 +72,9 @@ Result<bool> TarMembers::read_header(TarHeader& header) {
 // The archive ends where a header could be.
 Status TarMembers::check_end() {
   if (extended_ || end_ == TarEnd::kRequired || offset_ == 0) {
-    return refuse(
-        Code::kTruncated,
-        "a member or the end mark (two blocks of zeros) expected, the archive ends: it was cut, or its "
-        "writer did not close it (tar:...?end=optional takes it as it is)");
+    return refuse(Code::kTruncated,
+                  "expected a member or the end mark (two blocks of zeros), but the archive ends: it is "
+                  "truncated, or its writer did not close it (tar:...?end=optional accepts it)");
   }
   return Status::ok();
 }
@@ -84,12 +83,12 @@ Status TarMembers::check_end() {
 // most programs silently ignore them, for example a second archive (cat a.tar b.tar).
 Status TarMembers::check_tail() {
   if (extended_) {
-    return refuse(Code::kCorrupt, "a member expected after the header that extends it, got the end mark");
+    return refuse(Code::kCorrupt, "expected a member after the header that extends it, got the end mark");
   }
   const int64_t tail = file_.bytes() - offset_;
   if (tail > kMaxTarTailBytes) {
     return refuse(Code::kCorrupt, "the end mark, then ", tail, " bytes; at most ", kMaxTarTailBytes,
-                  " are looked at");
+                  " are searched");
   }
   constexpr int64_t kPieceBytes = 64 << 10;
   for (int64_t at = 0; at < tail; at += kPieceBytes) {
@@ -126,7 +125,7 @@ Status TarMembers::extend(const TarHeader& header) {
   DL_ASSIGN_OR_RETURN(const std::byte* data, window_.at(data_offset, stored));
   std::string_view text(reinterpret_cast<const char*>(data), static_cast<size_t>(header.bytes));
   if (stored > header.bytes && data[header.bytes] != std::byte{0}) {
-    return refuse(Code::kCorrupt, what, " of ", header.bytes, " bytes that goes on beyond them");
+    return refuse(Code::kCorrupt, what, " of ", header.bytes, " bytes that continues after them");
   }
   if (pax) {
     DL_ASSIGN_OR_RETURN(PaxRecords records, parse_pax(file_.path(), data_offset, text, type == 'g'));
@@ -136,7 +135,7 @@ Status TarMembers::extend(const TarHeader& header) {
   } else {
     const size_t end = std::min(text.find('\0'), text.size());
     if (end == 0 || text.find_first_not_of('\0', end) != std::string_view::npos) {
-      return refuse(Code::kCorrupt, what, " that is empty or holds a NUL byte");
+      return refuse(Code::kCorrupt, what, " that is empty or contains a NUL byte");
     }
     if (type == 'K') long_link_ = true;
     if (type == 'L') long_name_ = std::string(text.substr(0, end));

@@ -43,7 +43,7 @@ bool WireReader::read_varint(uint64_t& value) {
   const std::byte* const begin = at_;
   value = 0;
   for (int i = 0; i < kMaxVarintBytes; ++i) {
-    if (at_ == end_) return fail("a number is cut off", begin);
+    if (at_ == end_) return fail("a number is truncated", begin);
     const auto byte = std::to_integer<uint64_t>(*at_++);
     if (i == kMaxVarintBytes - 1 && byte > 1) break;
     value |= (byte & 127) << (7 * i);
@@ -76,7 +76,8 @@ bool WireReader::next(WireField& field) {
     default:
       return fail("a wire type other than 0, 1, 2 and 5", begin);
   }
-  if (length > static_cast<uint64_t>(end_ - at_)) return fail("a field is longer than what is left", begin);
+  if (length > static_cast<uint64_t>(end_ - at_))
+    return fail("a field is longer than the remaining bytes", begin);
   field.bytes = {at_, static_cast<size_t>(length)};
   at_ += length;
   return true;

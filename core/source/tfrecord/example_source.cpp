@@ -147,7 +147,7 @@ Status ExampleRecords::malformed(int64_t record, const WireFault& fault, const s
   DL_RETURN_IF_ERROR(check_unchanged(record));
   return error(Code::kCorrupt, file_.path(), ": offset ",
                data_of(records_, record).offset + (fault.at - data), ": record ", record,
-               ": no tf.train.Example: ", fault.what);
+               ": not a tf.train.Example: ", fault.what);
 }
 
 // A feature that is not there, or has no values. The latter is an empty row of a list of any length.

@@ -82,8 +82,8 @@ Result<FeatureMap> features_of(const std::string& place, Bytes record) {
   std::string_view name;
   for (Feature feature; reader.next(name, feature);) features[name] = feature;
   if (reader.fault().what != nullptr) {
-    return error(Code::kCorrupt, place, "no tf.train.Example: ", reader.fault().what, " at byte ",
-                 reader.fault().at - record.data(), " (records=bytes delivers it as it is)");
+    return error(Code::kCorrupt, place, "not a tf.train.Example: ", reader.fault().what, " at byte ",
+                 reader.fault().at - record.data(), " (records=bytes delivers it unchanged)");
   }
   if (is_sequence_example(record)) return error(Code::kUnsupported, place, kNoSequences);
   return features;
@@ -106,7 +106,7 @@ Result<FeatureField> field_of_feature(const std::string& place, std::string_view
   field.ragged = feature.kind == FeatureKind::kBytes || count == 0;
   if (field.kind == FeatureKind::kBytes && count > 1) {
     return error(Code::kUnsupported, at, " has ", count,
-                 " byte strings, and a field holds one: leave it out, naming the others in fields=");
+                 " byte strings, but a field holds one: leave it out by naming the others in fields=");
   }
   if (count > 1) field.shape = {count};
   if (!field.ragged) field.values = count;
@@ -158,7 +158,7 @@ Result<std::vector<FeatureField>> parse_feature_fields(const UriKey& key) {
     if (fields.size() == kMaxFeatures) return uri_error(column, "more than ", kMaxFeatures, " fields");
     DL_ASSIGN_OR_RETURN(FeatureField field, parse_feature_field(part, column));
     for (const FeatureField& other : fields) {
-      if (other.name == field.name) return uri_error(column, "field '", field.name, "' is given twice");
+      if (other.name == field.name) return uri_error(column, "field '", field.name, "' appears twice");
     }
     total += field.values * dtype_bytes(field.dtype());  // at most 2^56
     fields.push_back(std::move(field));
@@ -200,7 +200,7 @@ Result<std::vector<FeatureField>> infer_feature_fields(const std::string& place,
     if (name.empty() || name.size() > kMaxFeatureNameBytes || !is_name_text(name)) {
       return error(Code::kUnsupported, place, "feature ", printable(name),
                    " cannot name a field (text in UTF-8, at most ", kMaxFeatureNameBytes,
-                   " bytes): leave it out, naming the others in fields=");
+                   " bytes): leave it out by naming the others in fields=");
     }
     DL_ASSIGN_OR_RETURN(FeatureField field, field_of_feature(place, name, feature));
     fields.push_back(std::move(field));

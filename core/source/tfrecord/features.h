@@ -65,6 +65,7 @@ std::optional<int64_t> features_without_lists(Bytes record);
 // A tf.train.SequenceExample: it has feature lists, of names and features.
 bool is_sequence_example(Bytes record);
 inline constexpr std::string_view kNoSequences =
-    "a tf.train.SequenceExample, whose feature lists are not read (records=bytes delivers it whole)";
+    "a tf.train.SequenceExample, whose feature lists are not supported (records=bytes delivers the complete "
+    "record)";
 
 }  // namespace dataline

@@ -146,7 +146,7 @@ class RecordWalk {
     if (header.got != header.expected) {
       return refuse(Code::kCorrupt, "the checksum of its length, ", header.length, ", is ",
                     checksum_text(header.got), ", expected ", checksum_text(header.expected),
-                    index_.count() == 0 ? "" : "; what follows cannot be found without it",
+                    index_.count() == 0 ? "" : "; the next record cannot be found without it",
                     skips_ ? "" : " (damage=skip searches for the next record)");
     }
     if (left < kRecordFrameBytes || header.length > static_cast<uint64_t>(left - kRecordFrameBytes)) {

@@ -34,7 +34,7 @@ Status RecordSource::check_checksum(int64_t record, uint32_t crc, const std::byt
   if (got == expected) return Status::ok();
   DL_RETURN_IF_ERROR(check_unchanged(record));
   return error(Code::kCorrupt, place_of_record(record), "the checksum of its data is ", checksum_text(got),
-               ", expected ", checksum_text(expected), " (crc=ignore reads it nevertheless)");
+               ", expected ", checksum_text(expected), " (crc=ignore reads it anyway)");
 }
 
 Result<Bytes> RecordSource::read_data(const Run& run, int64_t record, bool populate, std::byte* room,

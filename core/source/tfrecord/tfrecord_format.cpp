@@ -29,22 +29,20 @@ struct TfRecordOptions {
   std::optional<NullFill> fill = {};
 };
 
-constexpr KeySpec kRecords{
-    "records", "auto|example|bytes", "auto",
-    "what a record is: a tf.train.Example, bytes, or what the first record looks like"};
+constexpr KeySpec kRecords{"records", "auto|example|bytes", "auto",
+                           "what a record is; auto: an example or bytes, by the first record"};
 constexpr KeySpec kChecksums{"crc", "check|ignore", "check",
-                             "whether the checksum of each record is checked"};
+                             "whether the checksum of each record is verified"};
 constexpr KeySpec kPartialRecord{"partial", "error|ignore", "error",
                                  "what to do with an incomplete last record"};
-constexpr KeySpec kDamagedRecord{
-    "damage", "error|skip", "error",
-    "what to do with bytes that are no record; skip: they are left out, up to the next "
-    "record whose checksums are right"};
+constexpr KeySpec kDamagedRecord{"damage", "error|skip", "error",
+                                 "what to do with bytes that are not a record; skip: leaves them out, up to "
+                                 "the next record with valid checksums"};
 constexpr KeySpec kTfRecordKeys[] = {
     kRecords,
     {"fields", "FIELDS", "",
-     "the features to read, as in image:bytes,label:i64,box:f32[4],ids:i64[]; default: those of the first "
-     "record"},
+     "the features to read, as in image:bytes,label:i64,box:f32[4],ids:i64[]; default: the features of the "
+     "first record"},
     kNullsKey,
     kChecksums,
     kPartialRecord,
@@ -103,7 +101,7 @@ Status check_first_record(const MappedFile& file) {
   }
   const std::string what = describe_first_bytes(first);
   if (what.starts_with("bytes ")) return Status::ok();  // the walk says what is wrong
-  return error(Code::kCorrupt, file.path(), ": offset 0: a TFRecord file was expected, this is ", what);
+  return error(Code::kCorrupt, file.path(), ": offset 0: expected a TFRecord file, this is ", what);
 }
 
 // A record's data, whole and checked.
@@ -130,9 +128,8 @@ class FieldInference {
   Status run(std::vector<FeatureField>& fields, SourceInfo& info) {
     const std::string& path = records_.file.path();
     if (records_.index.count() == 0) {
-      return error(
-          without_records(info.notes), path,
-          ": no records, hence no first one that says what they are; declare fields=, or records=bytes");
+      return error(without_records(info.notes), path,
+                   ": no records to infer fields from; declare fields=, or records=bytes");
     }
     DL_ASSIGN_OR_RETURN(bool some, next_record());
     // Records that may be Examples, and do not show it.
@@ -152,7 +149,7 @@ class FieldInference {
     }
     if (options_.records == TfRecordOptions::Records::kAuto && fields.empty() && !is_plain_example(data_)) {
       if (is_sequence_example(data_)) return error(Code::kUnsupported, place_, kNoSequences);
-      info.notes.push_back("the first record is no tf.train.Example: records are delivered as bytes");
+      info.notes.push_back("the first record is not a tf.train.Example: records are delivered as bytes");
       return Status::ok();
     }
     return infer(fields, info);
@@ -226,7 +223,7 @@ Result<RecordFile> open_records(const TfRecordOptions& options, const std::strin
                                 const OpenContext& context, SourceInfo& info) {
   DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, nullptr, context));
   if (file.inflated())
-    info.notes.push_back("gzip: inflated into memory; without compression files are mapped");
+    info.notes.push_back("gzip: decompressed into memory; without compression files are mapped");
   DL_RETURN_IF_ERROR(check_first_record(file));
   DL_RETURN_IF_ERROR(file.load(context));
   DL_ASSIGN_OR_RETURN(RecordIndex index, read_record_index(file, options.damage, context));
@@ -283,7 +280,7 @@ Result<OpenOne> configure_tfrecord(const Uri& uri) {
 constinit const Format kTfrecordFormat{
     .name = "tfrecord",
     .doc =
-        "TensorFlow's record files, with random access. Fields: the features of tf.train.Example records, or "
+        "TensorFlow record files, with random access. Fields: the features of tf.train.Example records, or "
         "data",
     .keys = kTfRecordKeys,
     .configure = configure_tfrecord,

@@ -83,14 +83,13 @@ Result<SourceRef> open_tokens(const TokensOptions& options, const std::string& p
 constexpr KeySpec kViews{"views", "true|false", "false",
                          "deliver x and y as overlapping views of one window"};
 constexpr KeySpec kTokenKeys[] = {
-    {"length", "INTEGER", "1024", "tokens of a sample"},
+    {"length", "INTEGER", "1024", "tokens per sample"},
     {"stride", "INTEGER", "", "tokens from one sample to the next; default: length"},
     kViews,
     {"dtype", "DTYPE", "", "an integer dtype; default: the header's, u16 for .bin"},
     {"documents", "eot:ID|offsets:FILE", "",
-     "samples are documents, one ragged field `tokens`: each ends with the token ID, or FILE, an .npy of i64 "
-     "or u64, "
-     "says where; default: windows"},
+     "samples are documents, in one ragged field `tokens`; eot:ID: each ends with the token ID; "
+     "offsets:FILE: an .npy of i64 or u64 has their offsets; default: windows"},
     kArrayEndKey,
     kPackLengthKey,
     kPackMethodKey,
@@ -106,7 +105,7 @@ Result<std::optional<DocumentRule>> uri_documents(const Uri& uri) {
   if (key == nullptr) return std::optional<DocumentRule>();
   for (const std::string_view other : {"length", "stride", "views"}) {
     if (const UriKey* found = uri.find(other)) {
-      return uri_error(found->column, other, " is of windows; with documents rows are made by pack_length");
+      return uri_error(found->column, other, " is for windows; documents become rows with pack_length");
     }
   }
   const std::string_view value = key->value;
@@ -114,8 +113,8 @@ Result<std::optional<DocumentRule>> uri_documents(const Uri& uri) {
   if (value.starts_with(kOffsets) && value.size() > kOffsets.size()) {
     rule.offsets = value.substr(kOffsets.size());
     if (uri.paths.size() == 1) return std::optional(rule);
-    return uri_error(key->value_column, "documents=offsets: are of one file, here are ", uri.paths.size(),
-                     "; open each with its own and concatenate them");
+    return uri_error(key->value_column, "documents=offsets: is for one file, got ", uri.paths.size(),
+                     "; open each file with its own offsets, and concatenate them");
   }
   const std::optional<int64_t> eot =
       value.starts_with(kEot) ? parse_i64(value.substr(kEot.size())) : std::nullopt;

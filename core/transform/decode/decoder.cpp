@@ -138,7 +138,7 @@ Status ImageDecoder::open_format(Bytes encoded) {
   FormatDecoder* decoder = formats_[index].get();
   if (decoder == nullptr) {
     return error(Code::kUnsupported, image_format_name(header_.format), " needs ", kLibraries[index],
-                 ", which this build has not");
+                 ", which this build does not have");
   }
   encoded_ = encoded;
   current_ = decoder;

@@ -37,17 +37,17 @@ constexpr Foreign kForeign[] = {
     {0, "8BPS", "PSD is not supported"},
     {0, "Pf\n", "PFM is not supported"},
     {0, "PF\n", "PFM is not supported"},
-    {0, "%PDF", "PDF is no image"},
-    {0, "PK\3\4", "a zip archive, no image"},
-    {0, "\x1F\x8B", "gzipped bytes, no image"},
-    {0, "\x93NUMPY", "an npy file, no image"},
+    {0, "%PDF", "PDF is not an image"},
+    {0, "PK\3\4", "a zip archive, not an image"},
+    {0, "\x1F\x8B", "gzipped bytes, not an image"},
+    {0, "\x93NUMPY", "an npy file, not an image"},
     {0, "version https://git-lfs", "a git-LFS pointer instead of the image: run git lfs pull"},
     {0, "<!DOCTYPE", "an HTML page instead of the image"},
     {0, "<!doctype", "an HTML page instead of the image"},
     {0, "<html", "an HTML page instead of the image"},
     {0, "<HTML", "an HTML page instead of the image"},
     {0, "<svg", "SVG is not supported"},
-    {0, "<?xml", "XML text, no image"},
+    {0, "<?xml", "XML text, not an image"},
 };
 
 bool starts_with(Bytes bytes, std::string_view magic, size_t offset = 0) {
@@ -79,7 +79,8 @@ Status name_foreign(Bytes encoded) {
     if (starts_with(encoded, foreign.magic, foreign.offset))
       return error(Code::kCorrupt, foreign.name, ", expected JPEG, PNG, WebP or PNM");
   }
-  return error(Code::kCorrupt, "no image: ", encoded.size(), " bytes that begin with ", first_bytes(encoded),
+  return error(Code::kCorrupt, "not an image: ", encoded.size(), " bytes that start with ",
+               first_bytes(encoded),
                ", expected JPEG (ff d8), PNG (89 50 4e 47), WebP (RIFF....WEBP) or PNM (P1 to P7)");
 }
 

@@ -94,7 +94,7 @@ Result<int64_t> encode_jpeg(const Frame& frame, int quality, std::byte* out, int
     return error(Code::kNoMemory, "JPEG: out of memory").with_os_error(ENOMEM);
   if (writer.message_code() == kRoomIsFull) return too_little();
   return error(Code::kTooLarge, "image of ", picture_size(frame.height, frame.width),
-               ": no JPEG has that size");
+               ": JPEG does not support this size");
 }
 
 }  // namespace dataline
@@ -106,7 +106,7 @@ namespace dataline {
 bool has_jpeg_encoder() { return false; }
 
 Result<int64_t> encode_jpeg(const Frame&, int, std::byte*, int64_t) {
-  return error(Code::kUnsupported, "JPEG needs libjpeg, which this build has not");
+  return error(Code::kUnsupported, "JPEG needs libjpeg, which this build does not have");
 }
 
 }  // namespace dataline

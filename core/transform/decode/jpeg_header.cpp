@@ -86,14 +86,15 @@ Result<ImageHeader> read_frame(Bytes encoded, const Marker& marker) {
   header.width = load_big<uint16_t>(&encoded[marker.body + 3]);
   header.channels = byte_at(encoded, marker.body + 5);
   if (header.bits != 8) {
-    return error(Code::kUnsupported, "JPEG of ", header.bits, " bits a channel is not supported, expected 8");
+    return error(Code::kUnsupported, "JPEG of ", header.bits,
+                 " bits per channel is not supported, expected 8");
   }
   if (header.height == 0 || header.width == 0) {
-    return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " says ",
+    return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " states ",
                  picture_size(header.height, header.width), ", expected 1 or more");
   }
   if (header.channels != 1 && header.channels != 3 && header.channels != 4) {
-    return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " says ", header.channels,
+    return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " states ", header.channels,
                  " components, expected 1, 3 or 4");
   }
   if (bytes != 6 + 3 * header.channels) {

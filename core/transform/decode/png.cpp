@@ -31,7 +31,7 @@ Status failure_of(int code, int64_t offset) {
     case SPNG_EOF:
       return error(Code::kTruncated, "PNG ends at byte ", offset, ", inside its pixels");
     case SPNG_EIDAT_TOO_SHORT:
-      return error(Code::kTruncated, "PNG, near byte ", offset, ": fewer pixels than its header says");
+      return error(Code::kTruncated, "PNG, near byte ", offset, ": fewer pixels than its header states");
     case SPNG_ECHUNK_CRC:
       return error(Code::kCorrupt, "PNG, near byte ", offset, ": wrong checksum of a chunk");
     default:

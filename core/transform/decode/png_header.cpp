@@ -72,20 +72,20 @@ Result<int32_t> find_orientation(Bytes encoded) {
 
 Status check(const ImageHeader& header, int colour, int compression, int filter, int interlace) {
   if (header.height < 1 || header.width < 1 || header.height > kMaxSize || header.width > kMaxSize) {
-    return error(Code::kCorrupt, "PNG header at byte 16 says ", picture_size(header.height, header.width),
+    return error(Code::kCorrupt, "PNG header at byte 16 states ", picture_size(header.height, header.width),
                  ", expected 1..", kMaxSize);
   }
   if (header.channels == 0) {
-    return error(Code::kCorrupt, "PNG header at byte 25 says colour type ", colour,
+    return error(Code::kCorrupt, "PNG header at byte 25 states colour type ", colour,
                  ", expected 0, 2, 3, 4 or 6");
   }
   if (!depth_fits(colour, header.bits)) {
-    return error(Code::kCorrupt, "PNG header at byte 24 says ", header.bits, " bits, which colour type ",
-                 colour, " has not");
+    return error(Code::kCorrupt, "PNG header at byte 24 states ", header.bits, " bits, which colour type ",
+                 colour, " does not support");
   }
   if (compression != 0 || filter != 0 || interlace > 1) {
-    return error(Code::kCorrupt, "PNG header at byte 26 says compression ", compression, ", filter ", filter,
-                 ", interlace ", interlace, ", expected 0, 0 and 0 or 1");
+    return error(Code::kCorrupt, "PNG header at byte 26 states compression ", compression, ", filter ",
+                 filter, ", interlace ", interlace, ", expected 0, 0 and 0 or 1");
   }
   return Status::ok();
 }

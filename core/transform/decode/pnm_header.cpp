@@ -63,7 +63,7 @@ Status read_number(PnmWords& words, std::string_view what, int64_t& out) {
   if (word.empty()) return words.ended();
   const std::optional<int64_t> number = parse_i64(word);
   if (!number || *number < 1 || *number > INT32_MAX)
-    return error(Code::kCorrupt, "PNM: its ", what, ": expected a number from 1 on, got ",
+    return error(Code::kCorrupt, "PNM: its ", what, ": expected a number of at least 1, got ",
                  printable(word, kMaxShown));
   out = *number;
   return Status::ok();

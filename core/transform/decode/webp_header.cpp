@@ -117,8 +117,8 @@ Status check_frame_size(const Chunk& frame, Bytes inside, int64_t size, const We
   ImageHeader header;
   DL_RETURN_IF_ERROR(parts.lossless ? read_lossless(image, size, &header) : read_lossy(image, size, &header));
   if (header.width == parts.width && header.height == parts.height) return Status::ok();
-  return error(Code::kCorrupt, "WebP frame at byte ", frame.at, " says ",
-               picture_size(parts.height, parts.width), ", its image ",
+  return error(Code::kCorrupt, "WebP frame at byte ", frame.at, " states ",
+               picture_size(parts.height, parts.width), ", but its image has ",
                picture_size(header.height, header.width));
 }
 
@@ -136,7 +136,7 @@ Status read_first_frame(Bytes encoded, const Chunk& frame, const ImageHeader& ca
   if (parts->left + parts->width > canvas.width || parts->top + parts->height > canvas.height) {
     return error(Code::kCorrupt, "WebP frame at byte ", frame.at, " of ",
                  picture_size(parts->height, parts->width), " at ", parts->left, ",", parts->top,
-                 " lies outside the canvas of ", picture_size(canvas.height, canvas.width));
+                 " is outside the canvas of ", picture_size(canvas.height, canvas.width));
   }
   parts->decodable = frame.body.subspan(kFrameBytes);
   find_image(parts->decodable, 0, parts);
@@ -175,7 +175,7 @@ Result<ImageHeader> read_webp_header(Bytes encoded) {
                  ", expected VP8, VP8L or VP8X");
   }
   if (header.width == 0 || header.height == 0) {
-    return error(Code::kCorrupt, "WebP header at byte ", chunk.at, " says ",
+    return error(Code::kCorrupt, "WebP header at byte ", chunk.at, " states ",
                  picture_size(header.height, header.width), ", expected 1 or more");
   }
   return header;

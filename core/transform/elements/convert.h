@@ -151,7 +151,7 @@ To convert(From value) {
   } else if constexpr (std::is_same_v<From, Bfloat>) {
     return convert_number<To>(bfloat_to_float(value.bits));
   } else if constexpr (kIsComplex<From>) {
-    static_assert(kIsComplex<To>, "complex to real is refused");
+    static_assert(kIsComplex<To>, "complex to real is not supported");
     using Real = decltype(To::real);
     return To{convert<Real>(value.real), convert<Real>(value.imaginary)};
   } else {

@@ -18,7 +18,7 @@ Status add_grayscale(const Arguments& arguments, Plan& plan) {
   enum Argument : size_t { kProbability, kChannels };
   DL_ASSIGN_OR_RETURN(const FrameShape shape, want_colors(arguments, plan));
   if (arguments.given(kProbability) == arguments.given(kChannels))
-    return arguments.fault("expected p=, how often, or channels=, 1 or 3 of every image, got ",
+    return arguments.fault("expected p= (a probability) or channels= (1 or 3), got ",
                            arguments.given(kChannels) ? "both" : "none");
   double probability = 1;
   int64_t channels = shape.channels;
@@ -94,17 +94,18 @@ Status add_autocontrast(const Arguments& arguments, Plan& plan) {
 }  // namespace
 
 const Operator grayscale_operator = {{"grayscale", kGrayscaleArguments,
-                                      "Grey, 0.2989 R + 0.587 G + 0.114 B: with probability p in as many "
-                                      "channels as before, or always in channels= 1 or 3.",
+                                      "Converts to grey, 0.2989 R + 0.587 G + 0.114 B: with probability p in "
+                                      "as many channels as before, or always with channels= 1 or 3.",
                                       "torchvision.transforms.v2.RandomGrayscale, Grayscale", "0.1"},
                                      add_grayscale};
 const Operator sharpness_operator = {
     {"sharpness", kSharpnessArguments,
-     "Blurred at factor 0, as it is at 1, sharper above; with probability p.",
+     "With probability p, blurs (factor 0), keeps (1) or sharpens (above 1) the image.",
      "torchvision.transforms.v2.RandomAdjustSharpness", "0.1"},
     add_sharpness};
 const Operator solarize_operator = {
-    {"solarize", kSolarizeArguments, "Inverts the levels from a threshold (0 to 255) on, with probability p.",
+    {"solarize", kSolarizeArguments,
+     "Inverts all levels at or above a threshold (0 to 255), with probability p.",
      "torchvision.transforms.v2.RandomSolarize", "0.1"},
     add_solarize};
 const Operator posterize_operator = {
@@ -117,7 +118,7 @@ const Operator equalize_operator = {
     add_equalize};
 const Operator autocontrast_operator = {
     {"autocontrast", kProbabilityOnly,
-     "Stretches each channel so that its least level is 0 and its largest 255, with probability p.",
+     "Stretches each channel so that its lowest level is 0 and its highest 255, with probability p.",
      "torchvision.transforms.v2.RandomAutocontrast", "0.1"},
     add_autocontrast};
 const Operator invert_operator = {

@@ -93,7 +93,7 @@ Result<Padding> padding_argument(const Arguments& arguments, const PaddingArgume
                                                               {"symmetric", PadMode::kSymmetric}}));
   if (padding.mode != PadMode::kConstant && arguments.given(places.fill)) {
     DL_ASSIGN_OR_RETURN(const std::string_view mode, arguments.word(places.mode));
-    return arguments.fault_at(places.fill, "expected it with mode=constant only, got mode=", mode);
+    return arguments.fault_at(places.fill, "expected it only with mode=constant, got mode=", mode);
   }
   return padding;
 }
@@ -236,21 +236,20 @@ FrameStage make_pad(const Padding& padding) {
 }
 
 const Operator center_crop_operator = {{"center_crop", kCenterCropArguments,
-                                        "The middle of the image: size, [height, width], or the bucket's "
-                                        "shape. Zeros around an image that is smaller.",
+                                        "Crops the middle of the image: size, [height, width], or the "
+                                        "bucket's shape. A smaller image is padded with zeros.",
                                         "torchvision.transforms.v2.CenterCrop", "0.1"},
                                        add_center_crop};
 const Operator random_crop_operator = {
     {"random_crop", kRandomCropArguments,
-     "Pads the image on all sides, then takes size (or [height, width], or the bucket's shape) anywhere in "
-     "it. Padding: "
-     "all sides, [left and right, top and bottom] or [left, top, right, bottom]; by mode it is fill, or "
-     "pixels of the image.",
+     "Pads the image on all sides, then crops size (or [height, width], or the bucket's shape) at a random "
+     "position. Padding: all sides, [left and right, top and bottom] or [left, top, right, bottom]. mode "
+     "chooses fill, or pixels of the image.",
      "torchvision.transforms.v2.RandomCrop", "0.1"},
     add_random_crop};
 const Operator pad_operator = {{"pad", kPadArguments,
-                                "Borders: all sides, [left and right, top and bottom] or [left, top, right, "
-                                "bottom]; of fill, or by mode of pixels of the image.",
+                                "Adds borders: all sides, [left and right, top and bottom] or [left, top, "
+                                "right, bottom]. mode chooses fill, or pixels of the image.",
                                 "torchvision.transforms.v2.Pad", "0.1"},
                                add_pad};
 const Operator hflip_operator = {

@@ -68,12 +68,12 @@ Status add_gaussian_blur(const Arguments& arguments, Plan& plan) {
   blur.width = sides.front();
   blur.height = sides.back();
   if (shape.fixed() && (blur.width / 2 >= shape.width || blur.height / 2 >= shape.height))
-    return arguments.expected(kKernel, "half of it below the sides of the image, ",
+    return arguments.expected(kKernel, "less than twice the sides of the image, ",
                               picture_size(shape.height, shape.width));
   DL_ASSIGN_OR_RETURN(const std::vector<double> ends, arguments.numbers(kSigma));
   constexpr double kMin = 1e-3, kMax = 1e6;
   if (ends.size() > 2 || !(ends.front() >= kMin && ends.front() <= ends.back() && ends.back() <= kMax))
-    return arguments.expected(kSigma, "a number of pixels from 0.001 on, or two, the smaller first");
+    return arguments.expected(kSigma, "a number of pixels of at least 0.001, or two, the smaller first");
   blur.sigma = {ends.front(), ends.back()};
   plan.add_stage(make_gaussian_blur(blur, color_kernels(plan.target())));
   return Status::ok();
@@ -109,9 +109,9 @@ FrameStage make_gaussian_blur(const GaussianBlur& plan, const ColorKernels& kern
 
 const Operator color_jitter_operator = {
     {"color_jitter", kJitterArguments,
-     "Brightness, contrast and saturation times a random factor, hue turned by a random part of the circle, "
-     "in random order. A number is how far from 1 (hue: 0) a factor may be, a list of two its range. Also b, "
-     "c, s, h.",
+     "Multiplies brightness, contrast and saturation by random factors, and rotates the hue by a random part "
+     "of the circle, in random order. A number limits the distance of a factor from 1 (hue: from 0); a list "
+     "of two is its range. Also b, c, s, h.",
      "torchvision.transforms.v2.ColorJitter", "0.1"},
     add_color_jitter};
 const Operator gaussian_blur_operator = {

@@ -48,14 +48,14 @@ Status add_cutmix(const Arguments& arguments, Plan& plan) {
 
 const Operator mixup_operator = {
     {"mixup", kMixArguments,
-     "Last of a list, on finished batches: lambda * row + (1 - lambda) * the row before, of the image "
-     "and of the float field labels; lambda from Beta(alpha, alpha), one a batch.",
+     "Must be last. Works on finished batches: lambda * row + (1 - lambda) * the row before, for the image "
+     "and the float field labels. One lambda per batch, from Beta(alpha, alpha).",
      "torchvision.transforms.v2.MixUp", "0.1"},
     add_mixup};
 const Operator cutmix_operator = {
     {"cutmix", kMixArguments,
-     "Last of a list, on finished batches: each image takes one rectangle of the image before it, and "
-     "its float field labels that share of the area; lambda from Beta(alpha, alpha), one a batch.",
+     "Must be last. Works on finished batches: each image gets a rectangle of the image before it, and its "
+     "float field labels that share of the area. One lambda per batch, from Beta(alpha, alpha).",
      "torchvision.transforms.v2.CutMix", "0.1"},
     add_cutmix};
 

@@ -80,7 +80,8 @@ Status add_one_hot(const Arguments& arguments, Plan& plan) {
 }  // namespace
 
 const Operator one_hot_operator = {
-    {"one_hot", kOneHotArguments, "A label to n elements, one of them 1; a label out of range is an error.",
+    {"one_hot", kOneHotArguments,
+     "Turns a label into n elements, one of them 1. A label out of range is an error.",
      "torch.nn.functional.one_hot", "0.1"},
     add_one_hot};
 

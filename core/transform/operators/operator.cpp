@@ -82,7 +82,7 @@ Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan) {
   if (std::optional<ImageShape> image = plan.image()) return *image;
   if (field.axes.empty() && field.shape.size() == 3)
     return arguments.fault("expected axes HWC or CHW, got ", field_type_text(field),
-                           " without axes; the URI can say axes=HWC");
+                           " without axes; set axes=HWC in the URI");
   if (field.axes.empty())
     return arguments.fault("expected an image of 2 or 3 dims, got ", field_type_text(field));
   return arguments.fault("expected axes HW, HWC or CHW, got ", field.axes);
@@ -96,7 +96,7 @@ Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan) {
   const Field& field = plan.field();
   DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
   if (field.dtype == DType::kU16)
-    return arguments.fault("expected u8 pixels, got u16: decode without mode=unchanged gives u8");
+    return arguments.fault("expected u8 pixels, got u16: decode without mode=unchanged delivers u8");
   if (field.dtype != DType::kU8)
     return arguments.fault("expected u8 pixels, got ", dtype_name(field.dtype),
                            ": put it before casts and normalize");
@@ -117,7 +117,7 @@ Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan) {
 Result<FrameShape> want_colors(const Arguments& arguments, const Plan& plan) {
   DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
   if (shape.channels == 1 || shape.channels == 3) return shape;
-  return arguments.fault("expected 1 or 3 channels, got ", shape.channels, "; decode(mode=rgb) gives 3");
+  return arguments.fault("expected 1 or 3 channels, got ", shape.channels, "; decode(mode=rgb) delivers 3");
 }
 
 Status want_countable(const Arguments& arguments, const std::vector<int64_t>& shape) {

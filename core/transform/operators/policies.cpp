@@ -66,14 +66,14 @@ Status add_trivial_augment(const Arguments& arguments, Plan& plan) {
 }  // namespace
 
 const Operator rand_augment_operator = {{"rand_augment", kRandArguments,
-                                         "n operators one after the other, drawn from 14 (shears, shifts, "
+                                         "Applies n operators in a row, drawn from 14 (shears, shifts, "
                                          "rotation, colours), each with magnitude m of bins.",
                                          "torchvision.transforms.v2.RandAugment", "0.1"},
                                         add_rand_augment};
-const Operator trivial_augment_operator = {
-    {"trivial_augment", kTrivialArguments,
-     "One operator, drawn from 14 (shears, shifts, rotation, colours), with a magnitude drawn from bins.",
-     "torchvision.transforms.v2.TrivialAugmentWide", "0.1"},
-    add_trivial_augment};
+const Operator trivial_augment_operator = {{"trivial_augment", kTrivialArguments,
+                                            "Applies one operator, drawn from 14 (shears, shifts, rotation, "
+                                            "colours), with a magnitude drawn from bins.",
+                                            "torchvision.transforms.v2.TrivialAugmentWide", "0.1"},
+                                           add_trivial_augment};
 
 }  // namespace dataline

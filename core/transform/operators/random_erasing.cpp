@@ -161,9 +161,8 @@ std::optional<ImageRegion> draw_rectangle(const Erasing& erasing, const Draws& d
 
 const Operator random_erasing_operator = {
     {"random_erasing", kErasingArguments,
-     "With probability p a rectangle, scale of the image's area and ratio of height to width drawn from the "
-     "ranges, gets a value, one a channel, or (random; after normalize) values of the standard normal "
-     "distribution.",
+     "With probability p, fills a rectangle with value, one per channel, or (random; after normalize) with "
+     "standard normal values. Its area and its ratio of height to width are drawn from scale and ratio.",
      "torchvision.transforms.v2.RandomErasing", "0.1"},
     add_random_erasing};
 

@@ -34,7 +34,7 @@ Status add_resize(const Arguments& arguments, Plan& plan) {
   DL_ASSIGN_OR_RETURN(step.antialias, arguments.boolean(kAntialias));
   if (arguments.given(kLimit)) {
     if (step.width != 0 || step.to_bucket)
-      return arguments.fault_at(kLimit, "expected it beside one size, the shorter side's, got ",
+      return arguments.fault_at(kLimit, "expected it only with one size, the shorter side, got ",
                                 arguments.text_of(kSize), " and ", arguments.text_of(kLimit));
     DL_ASSIGN_OR_RETURN(step.max_size, arguments.integer(kLimit, step.height + 1, kMaxSide));
   }
@@ -76,14 +76,14 @@ Status add_random_resized_crop(const Arguments& arguments, Plan& plan) {
 const Operator resize_operator = {
     {"resize", kResizeArguments,
      "Scales the image: a number is the length of the shorter side (max_size limits the longer one), or "
-     "[height, width]; bucket scales it until it covers the shape of the batch's bucket (bucket_by=aspect), "
-     "and takes its middle. antialias=false takes as many taps for smaller images as for larger ones.",
+     "[height, width]. bucket scales it to cover the shape of the batch's bucket (bucket_by=aspect), and "
+     "crops the middle. antialias=false uses as many taps to shrink as to enlarge.",
      "torchvision.transforms.v2.Resize", "0.1"},
     add_resize};
 const Operator random_resized_crop_operator = {
     {"random_resized_crop", kRandomResizedCropArguments,
-     "A random part of the image, scale of its area and ratio of width to height drawn from the ranges, "
-     "scaled to size (or [height, width], or the bucket's shape).",
+     "Crops a random part of the image, and scales it to size (or [height, width], or the bucket's shape). "
+     "The part's share of the area and its ratio of width to height are drawn from scale and ratio.",
      "torchvision.transforms.v2.RandomResizedCrop", "0.1"},
     add_random_resized_crop};
 

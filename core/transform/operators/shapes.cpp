@@ -54,7 +54,7 @@ Status add_pad_to_bucket(const Arguments& arguments, size_t length, size_t value
   if (plan.buckets() != BucketBy::kLength)
     return arguments.fault_at(length, "bucket: needs batches by length, the loader's option bucket_edges");
   if (field.kind != FieldKind::kRagged)
-    return arguments.fault_at(length, "bucket: expected sequences of their own lengths, got ",
+    return arguments.fault_at(length, "bucket: expected sequences of varying lengths, got ",
                               field_type_text(field));
   DL_ASSIGN_OR_RETURN(std::vector<std::byte> element, arguments.element(value, field.dtype));
   plan.add_bucket_padding(std::move(element));
@@ -84,21 +84,21 @@ Status add_pad_to(const Arguments& arguments, Plan& plan) {
 }  // namespace
 
 const Operator reshape_operator = {
-    {"reshape", kReshapeArguments, "The same elements in another shape.", "numpy.reshape", "0.1"},
+    {"reshape", kReshapeArguments, "Changes the shape, keeps the elements.", "numpy.reshape", "0.1"},
     add_reshape};
-const Operator flatten_operator = {{"flatten", {}, "One dim.", "torch.flatten", "0.1"}, add_flatten};
+const Operator flatten_operator = {{"flatten", {}, "Changes the shape to one dim.", "torch.flatten", "0.1"},
+                                   add_flatten};
 const Operator chw_operator = {
     {"chw", {}, "Channels first: HWC to CHW, HW to 1xHxW.", "torchvision.transforms.ToTensor", "0.1"},
     add_layout<ImageLayout::kPlanar>};
 const Operator hwc_operator = {
     {"hwc", {}, "Channels last: CHW to HWC, HW to HxWx1.", "numpy.moveaxis", "0.1"},
     add_layout<ImageLayout::kInterleaved>};
-const Operator pad_to_operator = {
-    {"pad_to", kPadToArguments,
-     "Fills the first dim up to a length with a value; sequences of their own lengths become dense. "
-     "A longer one is an error. pad_to(bucket): to the edge of the batch's bucket (bucket_edges); the list "
-     "ends there.",
-     "torch.nn.utils.rnn.pad_sequence", "0.1"},
-    add_pad_to};
+const Operator pad_to_operator = {{"pad_to", kPadToArguments,
+                                   "Pads the first dim to a length with a value; sequences of varying "
+                                   "lengths become dense. A longer sequence is an error. pad_to(bucket) pads "
+                                   "to the edge of the batch's bucket (bucket_edges), and must be last.",
+                                   "torch.nn.utils.rnn.pad_sequence", "0.1"},
+                                  add_pad_to};
 
 }  // namespace dataline

@@ -27,7 +27,7 @@ Status add_scale(const Arguments& arguments, Plan& plan) {
   DL_ASSIGN_OR_RETURN(const double factor, arguments.number(0));
   const float rounded = static_cast<float>(factor);
   if (!std::isfinite(rounded) || rounded == 0)
-    return arguments.expected(0, "a number other than 0 that f32 holds");
+    return arguments.expected(0, "a number other than 0 that fits in f32");
   // Adding -0 changes nothing, not even the sign of a zero.
   plan.add_affine({rounded}, {-0.0f});
   return Status::ok();
@@ -56,7 +56,7 @@ Result<Statistics> preset_statistics(const Arguments& arguments, const Plan& pla
     if (plan.cast_from_pixels())
       return arguments.fault("expected u8 or u16, or floats from 0 to 1, for preset ", name,
                              ", got pixels cast to ", dtype_name(plan.field().dtype),
-                             "; drop the cast, normalize does it");
+                             "; remove the cast, normalize converts");
     return values;
   }
   return arguments.fault_at(kPreset, "expected imagenet, cifar10, mnist, or mean= and std=, got ",
@@ -81,7 +81,7 @@ Result<double> maximum(const Arguments& arguments, const Plan& plan) {
   if (dtype_is_float(dtype)) return 1.0;
   DL_RETURN_IF_ERROR(want_real(arguments, plan));
   return arguments.fault("expected u8, u16 or floats, got ", dtype_name(dtype),
-                         dtype == DType::kBool ? "" : "; scale makes floats of it");
+                         dtype == DType::kBool ? "" : "; scale converts it to floats");
 }
 
 Status want_channels(const Arguments& arguments, const Plan& plan, size_t values, size_t index) {
@@ -93,8 +93,8 @@ Status want_channels(const Arguments& arguments, const Plan& plan, size_t values
   if (!channels && !field.axes.empty())
     return fault("expected one value for axes ", field.axes, ", got ", static_cast<int64_t>(values));
   if (!channels)
-    return fault("expected axes that say where the channels of ", field_type_text(field),
-                 " are, got none for ", static_cast<int64_t>(values), " values; the URI can say axes=HWC");
+    return fault("expected axes that mark the channels of ", field_type_text(field), ", got none for ",
+                 static_cast<int64_t>(values), " values; set axes=HWC in the URI");
   if (channels->count == static_cast<int64_t>(values)) return Status::ok();
   return fault("expected one value, or one for each of ", channels->count, " channels, got ",
                static_cast<int64_t>(values));
@@ -118,7 +118,7 @@ Status add_normalize(const Arguments& arguments, Plan& plan) {
     a.push_back(static_cast<float>(1.0 / (max * deviation)));
     b.push_back(static_cast<float>(-mean / deviation));
     if (!std::isfinite(a.back()) || a.back() == 0 || !std::isfinite(b.back()))
-      return arguments.expected(kStd, "mean and std whose quotients f32 holds");
+      return arguments.expected(kStd, "mean and std whose quotients fit in f32");
   }
   plan.add_affine(std::move(a), std::move(b));
   return Status::ok();
@@ -126,19 +126,18 @@ Status add_normalize(const Arguments& arguments, Plan& plan) {
 
 }  // namespace
 
-const Operator cast_operator = {
-    {"cast", kCastArguments,
-     "Another dtype: integers saturate, floats go to integers toward zero (NaN to 0), to floats to "
-     "nearest even.",
-     "numpy.ndarray.astype, saturating", "0.1"},
-    add_cast};
+const Operator cast_operator = {{"cast", kCastArguments,
+                                 "Converts to another dtype. Integers saturate. Floats become integers "
+                                 "toward zero (NaN becomes 0), and floats to nearest even.",
+                                 "numpy.ndarray.astype, saturating", "0.1"},
+                                add_cast};
 const Operator scale_operator = {{"scale", kScaleArguments, "Multiplies by a number; the result is f32.",
                                   "torchvision.transforms.v2.ToDtype(scale=True)", "0.1"},
                                  add_scale};
 const Operator normalize_operator = {
     {"normalize", kNormalizeArguments,
-     "(x - mean) / std as f32; u8 and u16 are divided by their maximum first. A preset (imagenet, "
-     "cifar10, mnist), or mean= and std= with one value or one a channel.",
+     "(x - mean) / std as f32; u8 and u16 are divided by their maximum first. A preset (imagenet, cifar10, "
+     "mnist), or mean= and std= with one value or one per channel.",
      "torchvision.transforms.v2.Normalize after ToTensor", "0.1"},
     add_normalize};
 

@@ -264,19 +264,19 @@ FrameStage make_perspective(const Perspective& perspective, const WarpStyle& sty
 
 const Operator rotate_operator = {
     {"rotate", kRotateArguments,
-     "Turns the image about its centre by an angle drawn from -degrees to degrees, or from [low, high]; "
-     "counter-clockwise. expand=true makes room for all of it. Pixels from outside are fill.",
+     "Rotates the image counter-clockwise about its centre, by an angle drawn from -degrees to degrees, or "
+     "from [low, high]. expand=true enlarges the image to hold all of it. Pixels from outside are fill.",
      "torchvision.transforms.v2.RandomRotation", "0.1"},
     add_rotate};
 const Operator affine_operator = {{"affine", kAffineArguments,
-                                   "Turns as rotate (clockwise), shifts by up to translate=[x, y] of width "
-                                   "and height, scales by a factor from [low, high] and shears by degrees: a "
+                                   "Rotates (clockwise), shifts by up to translate=[x, y] of width and "
+                                   "height, and scales by a factor from [low, high]. Shears by degrees: a "
                                    "number or [low, high] along x, or [low, high, low, high] along x and y.",
                                    "torchvision.transforms.v2.RandomAffine", "0.1"},
                                   add_affine};
 const Operator perspective_operator = {
     {"perspective", kPerspectiveArguments,
-     "With probability p moves each corner inwards by up to distortion (0 to 1) of half a side.",
+     "With probability p, moves each corner inwards by up to distortion (0 to 1) of half a side.",
      "torchvision.transforms.v2.RandomPerspective", "0.1"},
     add_perspective};
 

@@ -20,8 +20,7 @@ void join_view(FramePlan& frame, const ViewStep& step) {
 
 Result<ImageHeader> Plan::first_header() const {
   if (!settings_->first_header)
-    return error(Code::kUnsupported, "the first record of field '", input_.name,
-                 "' cannot be looked at here");
+    return error(Code::kUnsupported, "the first record of field '", input_.name, "' cannot be read here");
   return settings_->first_header(index_);
 }
 

@@ -115,7 +115,7 @@ Status too_small(const ViewStep& step, Extent in) {
       placed ? " for a crop that ends there, got " : " for a crop of that size, got ",
       picture_size(in.height, in.width),
       step.kind == ViewStep::Kind::kCenterCrop
-          ? ": write center_crop before the operators on values (normalize, ...), where it pads with zeros"
+          ? ": put center_crop before the operators on values (normalize, ...), where it pads with zeros"
           : ": resize before the crop");
 }
 

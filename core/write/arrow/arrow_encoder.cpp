@@ -207,8 +207,9 @@ class ArrowEncoder final : public ShardEncoder {
       DL_RETURN_IF_ERROR(file.zeros(padding(here)));
       written += here + padding(here);
     }
-    return written == body_bytes ? Status::ok()
-                                 : error(Code::kInternal, "an Arrow body of another size than said");
+    return written == body_bytes
+               ? Status::ok()
+               : error(Code::kInternal, "the body of an Arrow message differs from its stated size");
   }
 
   const std::vector<Field>& fields_;
@@ -225,12 +226,11 @@ Result<std::unique_ptr<ShardEncoder>> make_arrow(const std::vector<Field>& field
 
 }  // namespace
 
-constinit const WriteFormat kWriteArrow{.name = "arrow",
-                                        .suffix = ".arrow",
-                                        .doc =
-                                            "Arrow IPC files (Feather 2): read where they are mapped if they "
-                                            "are not compressed, and by every Arrow library",
-                                        .make = make_arrow,
-                                        .takes_codec = true};
+constinit const WriteFormat kWriteArrow{
+    .name = "arrow",
+    .suffix = ".arrow",
+    .doc = "Arrow IPC files (Feather 2), for every Arrow library; uncompressed files are read without a copy",
+    .make = make_arrow,
+    .takes_codec = true};
 
 }  // namespace dataline

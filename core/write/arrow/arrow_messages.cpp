@@ -160,14 +160,14 @@ Status check_arrow_fields(const std::vector<Field>& fields) {
     if (field.dtype == DType::kBf16 || field.dtype == DType::kC64 || field.dtype == DType::kC128) {
       return error(Code::kUnsupported, "field '", field.name, "' is ", dtype_name(field.dtype),
                    ", for which Arrow has no type",
-                   field.dtype == DType::kBf16 ? "; the transform cast(f32) delivers one that it has" : "");
+                   field.dtype == DType::kBf16 ? "; add the transform cast(f32)" : "");
     }
     int64_t values = 1;
     for (const int64_t dim : field.shape) {
       if (dim >= 0) values *= dim;
       if (dim > INT32_MAX || (is_arrow_tensor(field) && values > INT32_MAX)) {
         return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
-                     ", Arrow's lists of fixed size hold at most ", INT32_MAX, " values");
+                     ", but Arrow's fixed-size lists hold at most ", INT32_MAX, " values");
       }
     }
   }

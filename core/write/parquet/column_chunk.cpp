@@ -190,8 +190,8 @@ Status ColumnChunk::put_page(int32_t kind, int64_t entries, int32_t encoding, st
   if (compresses) DL_RETURN_IF_ERROR(compressor_.compress(plain_, compressed_));
   const Bytes stored = compresses ? compressed_ : plain_;
   if (stored.size() > INT32_MAX)
-    return error(Code::kTooLarge, "field '", field_.name, "': a page of ", stored.size(), " bytes, at most ",
-                 INT32_MAX);
+    return error(Code::kTooLarge, "field '", field_.name, "': a page of ", stored.size(),
+                 " bytes, expected at most ", INT32_MAX);
   ThriftWriter header;
   header.i32(1, kind);
   header.i32(2, static_cast<int32_t>(plain_.size()));

@@ -73,7 +73,7 @@ class ParquetEncoder final : public ShardEncoder {
     const ThriftWriter footer = parquet_footer(fields_, groups_, compressor_.codec());
     if (footer.bytes().size() > INT32_MAX)
       return error(Code::kTooLarge, "a footer of ", footer.bytes().size(), " bytes for ", groups_.size(),
-                   " row groups, Parquet holds at most ", INT32_MAX, ": a smaller shard_bytes makes fewer");
+                   " row groups, but Parquet holds at most ", INT32_MAX, ": lower shard_bytes");
     DL_RETURN_IF_ERROR(file.write(footer.bytes()));
     const auto bytes = static_cast<uint32_t>(footer.bytes().size());
     DL_RETURN_IF_ERROR(file.write(std::as_bytes(std::span(&bytes, 1))));
@@ -113,7 +113,7 @@ Result<std::unique_ptr<ShardEncoder>> make_parquet(const std::vector<Field>& fie
 constinit const WriteFormat kWriteParquet{
     .name = "parquet",
     .suffix = ".parquet",
-    .doc = "Parquet files: for other programs, and for sets that are read by columns",
+    .doc = "Parquet files, for other programs and for sets that are read by column",
     .make = make_parquet,
     .takes_codec = true};
 

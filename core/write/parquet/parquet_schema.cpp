@@ -112,16 +112,16 @@ Status check_parquet_fields(const std::vector<Field>& fields) {
     if (field.dtype == DType::kBf16 || field.dtype == DType::kC64 || field.dtype == DType::kC128) {
       return error(Code::kUnsupported, "field '", field.name, "' is ", dtype_name(field.dtype),
                    ", for which Parquet has no type",
-                   field.dtype == DType::kBf16 ? "; the transform cast(f32) delivers one that it has" : "");
+                   field.dtype == DType::kBf16 ? "; add the transform cast(f32)" : "");
     }
     const bool empty = std::find(field.shape.begin(), field.shape.end(), 0) != field.shape.end();
     if (empty) {
       return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
-                   ": its rows hold no values, which readers of Parquet refuse: arrow holds it");
+                   ": its rows hold no values, which Parquet readers reject: write arrow");
     }
     if (parquet_row_bytes(field, field.item_bytes()) <= kMaxPageRowBytes) continue;
     return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
-                 ": a row takes at most ", kMaxPageRowBytes, " bytes in a page of Parquet: arrow holds it");
+                 ": a row can take at most ", kMaxPageRowBytes, " bytes in a Parquet page: write arrow");
   }
   return Status::ok();
 }
@@ -130,7 +130,7 @@ Status check_parquet_row(const Field& field, int64_t bytes, int64_t row) {
   const int64_t needed = parquet_row_bytes(field, bytes);
   if (needed <= kMaxPageRowBytes) return Status::ok();
   return error(Code::kTooLarge, "row ", row, ": field '", field.name, "' takes ", needed,
-               " bytes in a page of Parquet, at most ", kMaxPageRowBytes, ": arrow holds it");
+               " bytes in a Parquet page, expected at most ", kMaxPageRowBytes, ": write arrow");
 }
 
 void put_parquet_schema(ThriftWriter& out, int number, const std::vector<Field>& fields) {

@@ -130,7 +130,7 @@ TEST_P(ArrayFilesTest, ArraysWithoutRowsOrBytesAreRefusedByNameUnlessLeftOut) {
   const std::string none = write("none", {{"x", {2, 2}, "abcd"}, {"step", {}, "7"}});
   EXPECT_EQ(refused(none).code(), Code::kUnsupported);
   EXPECT_THAT(refused(none).message(),
-              AllOf(HasSubstr("array 'step' of no dims u8: has no first axis"),
+              AllOf(HasSubstr("array 'step' without dims u8: has no first axis"),
                     HasSubstr("rows=false delivers it"), HasSubstr("(fields=x leaves it out)")));
   EXPECT_EQ(open(none + "?fields=x")->count(), 2);
   const std::string empty = write("empty", {{"x", {2, 2}, "abcd"}, {"pad", {2, 0}, ""}});
@@ -156,7 +156,7 @@ TEST_P(ArrayFilesTest, ManyArraysNeedAChoice) {
   const std::string path = write("a", arrays);
   EXPECT_EQ(refused(path).code(), Code::kTooLarge);
   EXPECT_THAT(refused(path).message(),
-              HasSubstr("1025 arrays, at most 1024 are delivered; fields= chooses some of w0, w1"));
+              HasSubstr("1025 arrays, at most 1024 are delivered; choose some with fields= from w0, w1"));
   EXPECT_THAT(names_of(*open(path + "?fields=w1024,w7")), ElementsAre("w1024", "w7"));
 }
 

@@ -128,7 +128,7 @@ TEST_P(ArrowCompressed, TheNotesSayWhatIsInMemory) {
   const TestArrow table = all_compressed(arrow_table({{numbers<int32_t>("x", {1, 2, 3})}}));
   EXPECT_THAT(open(table.file())->info().notes,
               ElementsAre(HasSubstr(concat("compressed with ", frame_codec_name(GetParam()),
-                                           ": 64 bytes inflated into memory"))));
+                                           ": 64 bytes decompressed into memory"))));
 }
 
 TEST_P(ArrowCompressed, MemoryIsCountedAndItsLimitIsKept) {

@@ -60,7 +60,7 @@ std::vector<BadFile> blocks() {
       {"metadata too short",
        with_blocks([](Blocks&, Blocks& b) { b[0][1] = 16; }),
        Code::kCorrupt,
-       {"the footer says 16"}},
+       {"the footer states 16"}},
       {"a body of 2^63",
        with_blocks([](Blocks&, Blocks& b) { b[0][2] = kMost; }),
        Code::kTruncated,
@@ -68,11 +68,11 @@ std::vector<BadFile> blocks() {
       {"another body",
        with_blocks([](Blocks&, Blocks& b) { b[0][2] -= 8; }),
        Code::kCorrupt,
-       {"the footer says"}},
+       {"the footer states"}},
       {"a batch that is a dictionary",
        with_blocks([](Blocks& d, Blocks& b) { b[0] = d[0]; }),
        Code::kCorrupt,
-       {"of kind 2", "the footer says 3"}},
+       {"of kind 2", "the footer states 3"}},
       {"a dictionary that is a batch",
        with_blocks([](Blocks& d, Blocks& b) { d[0] = b[0]; }),
        Code::kCorrupt,
@@ -92,7 +92,7 @@ std::vector<BadFile> blocks() {
       {"a dictionary twice",
        with_blocks([](Blocks& d, Blocks&) { d.push_back(d[0]); }),
        Code::kCorrupt,
-       {"dictionary 7 a second time"}},
+       {"dictionary 7 appears twice"}},
   };
 }
 

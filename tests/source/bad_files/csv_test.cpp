@@ -27,9 +27,9 @@ std::string many_columns() {
 
 std::vector<BadFile> files() {
   return {
-      {"nothing", "", Code::kEmpty, {"no header"}},
-      {"line ends alone", "\n\r\n\n", Code::kEmpty, {"no header"}},
-      {"a byte order mark alone", "\xef\xbb\xbf", Code::kEmpty, {"no header"}},
+      {"nothing", "", Code::kEmpty, {"expected a header"}},
+      {"line ends alone", "\n\r\n\n", Code::kEmpty, {"expected a header"}},
+      {"a byte order mark alone", "\xef\xbb\xbf", Code::kEmpty, {"expected a header"}},
       {"a header alone", "a,t\n", Code::kEmpty, {"no records to infer types from", "fields="}},
       {"a web page", "<!DOCTYPE html><title>404</title>\n", Code::kCorrupt, {"HTML page"}},
       {"a git-LFS pointer", "version https://git-lfs.github.com/spec/v1\n", Code::kCorrupt, {"git-LFS"}},
@@ -66,10 +66,7 @@ std::vector<BadFile> files() {
        Code::kCorrupt,
        {"header", "column 1", "got 'b'"}},
       {"a header within quotes", "\"a,b\n1,2\n", Code::kTruncated, {"offset 0", "never closed"}},
-      {"cut within quotes",
-       kGood + "2,\"y",
-       Code::kTruncated,
-       {"offset 8", "a quote is opened and never closed"}},
+      {"cut within quotes", kGood + "2,\"y", Code::kTruncated, {"offset 8", "a quote is never closed"}},
       {"cut within the last record",
        "a,b,c\n1,2,3\n4,5",
        Code::kTruncated,
@@ -160,7 +157,7 @@ TEST(BadCsv, KeysAreRefusedByTheirColumn) {
                                     {"fields=a:f16", "'f16' is not text"},
                                     {"fields=a:u8[]", "a cell holds one value"},
                                     {"fields=a:u8[0]", "expected 1 byte"},
-                                    {"fields=a:u8,a:u8", "'a' is given twice"},
+                                    {"fields=a:u8,a:u8", "'a' appears twice"},
                                     {"delimiter=,", "comma"},
                                     {"delimiter=colon", "comma"},
                                     {"header=no", "true"},
@@ -168,7 +165,7 @@ TEST(BadCsv, KeysAreRefusedByTheirColumn) {
                                     {"field=a:u8", "fields"}};
   check_bad_keys(keys, "csv:" + path);
   expect_error(open_source("csv:" + path + "?fields=a:u8&nulls=fill(300)", test_context()), Code::kBadUri,
-               {"field 'a' is u8, which cannot be 300"});
+               {"field 'a' is u8, which cannot hold 300"});
   expect_error(open_source("csv:" + path + "?fields=tt:text", test_context()), Code::kNoSuchField,
                {path + ": no column 'tt', did you mean 't'? it has a, t"});
 }

@@ -223,7 +223,7 @@ TEST(MnistBadFiles, EveryOneIsNamed) {
        "mnist:m",
        with(kImages, gzip_stored(images).substr(0, 30)),
        Code::kCorrupt,
-       {"gzip data is damaged or breaks off"}},
+       {"gzip data is damaged or truncated"}},
       {"gzip of something else", "mnist:m", with(kImages, gzip_stored(kPage)), Code::kCorrupt, {"HTML page"}},
   });
 }

@@ -44,7 +44,7 @@ std::vector<BadFile> files() {
        "{\"a\": 1,\n\"b\": 2}\n",
        Code::kCorrupt,
        {"line 1", "expected a string"}},
-      {"two objects", "{\"a\": 1} {\"a\": 2}\n", Code::kCorrupt, {"line 1", "expected the line's end"}},
+      {"two objects", "{\"a\": 1} {\"a\": 2}\n", Code::kCorrupt, {"line 1", "expected the end of the line"}},
       {"a comma behind", "{\"a\": 1,}\n", Code::kCorrupt, {"line 1: byte 9", "expected a string, got '}'"}},
       {"no colon", "{\"a\" 1}\n", Code::kCorrupt, {"expected ':'"}},
       {"a key without quotes", "{a: 1}\n", Code::kCorrupt, {"expected a string, got 'a'"}},
@@ -52,7 +52,7 @@ std::vector<BadFile> files() {
       {"a comment", "// x\n{\"a\": 1}\n", Code::kCorrupt, {"line 1", "expected '{', got '/'"}},
       {"NaN", "{\"a\": NaN}\n", Code::kCorrupt, {"expected a value, got 'N'"}},
       {"Infinity", "{\"a\": -Infinity}\n", Code::kCorrupt, {"expected a digit"}},
-      {"a number with a leading zero", "{\"a\": 01}\n", Code::kCorrupt, {"begins with 0"}},
+      {"a number with a leading zero", "{\"a\": 01}\n", Code::kCorrupt, {"starts with 0"}},
       {"a number that ends in a point", "{\"a\": 1.}\n", Code::kCorrupt, {"expected a digit"}},
       {"a number with a plus", "{\"a\": +1}\n", Code::kCorrupt, {"expected a value"}},
       {"a hexadecimal number", "{\"a\": 0x10}\n", Code::kCorrupt, {"expected ','"}},
@@ -64,11 +64,11 @@ std::vector<BadFile> files() {
       {"a tab in a string", "{\"a\": \"\t\"}\n", Code::kCorrupt, {"control character"}},
       {"a NUL in a string", std::string("{\"a\": \"\0\"}\n", 11), Code::kCorrupt, {"control character"}},
       {"a string without an end", "{\"a\": \"x}\n", Code::kCorrupt, {"never closed"}},
-      {"the same key twice", "{\"a\": 1, \"a\": 2}\n", Code::kCorrupt, {"the key a is given twice"}},
+      {"the same key twice", "{\"a\": 1, \"a\": 2}\n", Code::kCorrupt, {"the key a appears twice"}},
       {"the same nested key twice",
        "{\"m\": {\"a\": 1}, \"m/a\": 2}\n",
        Code::kCorrupt,
-       {"m/a is given twice"}},
+       {"m/a appears twice"}},
       {"an empty object", "{}\n", Code::kUnsupported, {"no string, number or array of numbers", "fields="}},
       {"only nulls", "{\"a\": null}\n", Code::kUnsupported, {"no string, number"}},
       {"too many values", many_members(), Code::kUnsupported, {"more than 64 values", "fields="}},
@@ -102,10 +102,10 @@ std::vector<BadRecord> lines() {
       {"more behind it",
        "{\"a\": 1, \"t\": \"\", \"v\": [1, 2], \"n\": [], \"b\": true} 7",
        Code::kCorrupt,
-       {"expected the line's end"}},
+       {"expected the end of the line"}},
       {"a missing field", "{\"a\": 1}", Code::kCorrupt, {"field 't': missing, or null", "nulls=fill(0)"}},
       {"a null", "{\"a\": null}", Code::kCorrupt, {"field 'a': missing"}},
-      {"a field twice", "{\"a\": 1, \"a\": 1}", Code::kCorrupt, {"field 'a': given twice"}},
+      {"a field twice", "{\"a\": 1, \"a\": 1}", Code::kCorrupt, {"field 'a': appears twice"}},
       {"a string for a number",
        "{\"a\": \"1\"}",
        Code::kCorrupt,
@@ -178,7 +178,7 @@ TEST(BadJsonl, KeysAreRefusedByTheirColumn) {
                                     {"fields=a:u8[x]", "expected name:text"},
                                     {"fields=a:u8[0]", "expected 1 byte"},
                                     {"fields=a:u8[9999999999999x9]", "expected 1 byte"},
-                                    {"fields=a:u8,a:u8", "'a' is given twice"},
+                                    {"fields=a:u8,a:u8", "'a' appears twice"},
                                     {"fields=a:u8,", "expected name:text"},
                                     {"nulls=masks", "expected error, fill"},
                                     {"nulls=fill()", "expected error, fill"},
@@ -187,7 +187,7 @@ TEST(BadJsonl, KeysAreRefusedByTheirColumn) {
                                     {"field=a:u8", "fields"}};
   check_bad_keys(keys, "jsonl:" + path);
   expect_error(open_source("jsonl:" + path + "?fields=a:u8&nulls=fill(300)", test_context()), Code::kBadUri,
-               {"field 'a' is u8, which cannot be 300"});
+               {"field 'a' is u8, which cannot hold 300"});
 }
 
 }  // namespace

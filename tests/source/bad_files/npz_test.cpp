@@ -36,7 +36,10 @@ constexpr ZipKind kPlain = ZipKind::kPlain, kNumPy = ZipKind::kNumPy, kZip64 = Z
 TEST(NpzBadFiles, EndRecordsAndForeignFiles) {
   check_bad_files(
       {{"empty", "", Code::kTruncated, {"offset 0: no zip end record"}},
-       {"one byte", "P", Code::kTruncated, {"no zip end record in the last 1 bytes: the archive is cut"}},
+       {"one byte",
+        "P",
+        Code::kTruncated,
+        {"no zip end record in the last 1 bytes: the archive is truncated"}},
        {"magic only", "PK\x03\x04", Code::kTruncated, {"offset 4: no zip end record"}},
        {"no directory",
         kGood.substr(0, make_zip(kMembers).directory),
@@ -255,7 +258,7 @@ TEST(NpzBadFiles, EntriesAndLocalHeaders) {
         with(
             kPlain, [](const MadeZip& z) { return z.entries[0] + 34; }, uint16_t{2}),
         Code::kUnsupported,
-        {"lies in volume 2"}},
+        {"is in volume 2"}},
        {"an offset beyond the file",
         crossed(0x7fffffff),
         Code::kCorrupt,
@@ -359,7 +362,7 @@ TEST(NpzBadFiles, EntriesAndLocalHeaders) {
        {"stored in fewer bytes",
         in_both(22, 24, uint32_t{150}),
         Code::kCorrupt,
-        {"is stored in 140 bytes and said to hold 150"}},
+        {"is stored in 140 bytes, but its size is stated as 150"}},
        {"two of one name",
         make_zip({{"x.npy", kX}, {"x.npy", kX}}).bytes,
         Code::kCorrupt,
@@ -371,11 +374,11 @@ TEST(NpzBadFiles, EntriesAndLocalHeaders) {
        {"a name that is no UTF-8",
         make_zip({{"\xff.npy", kX}}).bytes,
         Code::kUnsupported,
-        {"no plain UTF-8"}},
+        {"not plain UTF-8"}},
        {"a name with a line break",
         make_zip({{"a\nb.npy", kX}}).bytes,
         Code::kUnsupported,
-        {"'a\\nb.npy'", "no plain UTF-8"}},
+        {"'a\\nb.npy'", "not plain UTF-8"}},
        {"no arrays", make_zip({{"a.txt", "text"}}).bytes, Code::kEmpty, {"no arrays in this file"}}},
       kGood, open, ".npz");
 }

@@ -149,7 +149,7 @@ TEST(RawBadFiles, RecordsThatCannotBe) {
       {"c128 that wraps", concat("dtype=c128&shape=", int64_t{1} << 59), "more than 2^63 - 1 bytes"},
       {"32 dims of 2^31", "dtype=u8&shape=" + repeated("2147483648", 32), "more than 2^63 - 1 bytes"},
       {"33 dims", "dtype=u8&shape=" + repeated("1", 33), "33 dims, at most 32"},
-      {"the same name twice", "fields=label:u8,image:u8[2x2],label:u8", "field 'label' is given twice"},
+      {"the same name twice", "fields=label:u8,image:u8[2x2],label:u8", "field 'label' appears twice"},
       {"no name", "fields=:u8[4]", "expected name:dtype"},
       {"ragged", "fields=a:u8[-1]", "expected name:dtype"},
       {"a negative header", "dtype=u8&header=-1", "at least 0"},

@@ -91,7 +91,7 @@ std::vector<BadFile> later_records() {
       {"a second length of another bit",
        kFirst + flipped(second, 0),
        Code::kCorrupt,
-       {at_first("the checksum of its length"), "what follows cannot be found"}},
+       {at_first("the checksum of its length"), "the next record cannot be found"}},
       {"a second checksum of another bit",
        kFirst + flipped(second, 11),
        Code::kCorrupt,
@@ -145,7 +145,7 @@ std::vector<BadFile> strangers() {
       {"zstd data that breaks off",
        zlib("\x28\xb5\x2f\xfd"),
        Code::kTruncated,
-       {"its Zstandard data break off"}},
+       {"its Zstandard data is truncated"}},
       {"a web page", "<!DOCTYPE html><title>404</title>" + kGood, Code::kCorrupt, {"this is an HTML page"}},
       {"a git-LFS pointer", "version https://git-lfs.github.com/spec/v1\n", Code::kCorrupt, {"git lfs pull"}},
       {"an npy file", "\x93NUMPY" + kGood, Code::kCorrupt, {"an npy file"}},
@@ -283,7 +283,7 @@ TEST(BadTfRecordFiles, ABadExampleIsABadSampleWithItsOffset) {
       const Status& status = rows.errors.at(1);
       EXPECT_EQ(status.code(), Code::kCorrupt);
       EXPECT_THAT(status.message(), testing::StartsWith(path + ": offset "));
-      EXPECT_THAT(status.message(), testing::HasSubstr(": record 1: no tf.train.Example: "));
+      EXPECT_THAT(status.message(), testing::HasSubstr(": record 1: not a tf.train.Example: "));
       EXPECT_THAT(status.message(), testing::HasSubstr(bad.part));
       EXPECT_EQ(rows.bytes[0][2], raw_bytes(std::vector<int64_t>{5, 6})) << "the next record";
     }
@@ -320,14 +320,14 @@ TEST(BadTfRecordFiles, KeysThatMakeNoSenseNameTheirColumn) {
       {"?fields=a:i64[0]", 9, "holds no values"},
       {"?fields=a:i64[4611686018427387904]", 9, "more than"},
       {"?fields=a:f32[99999999999x99999999999]", 9, "more than"},
-      {"?fields=a:i64,a:f32", 15, "'a' is given twice"},
+      {"?fields=a:i64,a:f32", 15, "'a' appears twice"},
       {"?fields=%0A:i64", 9, "NAME:TYPE"},
       {"?nulls=masks", 8, "error, fill(NUMBER) or mask"},
       {"?nulls=fill", 8, "error, fill(NUMBER) or mask"},
       {"?nulls=fill()", 8, "error, fill(NUMBER) or mask"},
       {"?nulls=fill(x)", 8, "error, fill(NUMBER) or mask"},
-      {"?nulls=fill(1.5)", 8, "'id' is i64[2], which cannot be 1.5"},
-      {"?fields=t:u8[3]&nulls=fill(256)", 23, "which cannot be 256"},
+      {"?nulls=fill(1.5)", 8, "'id' is i64[2], which cannot hold 1.5"},
+      {"?fields=t:u8[3]&nulls=fill(256)", 23, "which cannot hold 256"},
       {"?feilds=a", 2, "did you mean 'fields'?"},
   };
   TempDir dir;

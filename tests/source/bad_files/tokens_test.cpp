@@ -37,9 +37,9 @@ std::string reversed_magic(int32_t magic) { return big_u32(static_cast<uint32_t>
 // llm.c files and files of bare tokens.
 std::vector<BadFile> cuts_and_counts() {
   return {
-      {"one byte", "x", Code::kTruncated, {"offset 0: the last token is cut: 1 bytes of a u16"}},
-      {"three bytes", "xyz", Code::kTruncated, {"offset 2: the last token is cut"}},
-      {"odd size", std::string(4097, 'x'), Code::kTruncated, {"offset 4096: the last token is cut"}},
+      {"one byte", "x", Code::kTruncated, {"offset 0: the last token is truncated: 1 bytes of a u16"}},
+      {"three bytes", "xyz", Code::kTruncated, {"offset 2: the last token is truncated"}},
+      {"odd size", std::string(4097, 'x'), Code::kTruncated, {"offset 4096: the last token is truncated"}},
       {"magic only", kGood.substr(0, 4), Code::kTruncated, {"offset 0", "needs 1024 bytes, file has 4"}},
       {"no version", kGood.substr(0, 7), Code::kTruncated, {"file has 7"}},
       {"no count", kGood.substr(0, 8), Code::kTruncated, {"file has 8"}},
@@ -58,7 +58,7 @@ std::vector<BadFile> cuts_and_counts() {
       {"count 0 and data", header_and(kU16, 1, 0, 18), Code::kCorrupt, {"0 tokens, 0 bytes, file has 18"}},
       {"count + 1", header_and(kU16, 1, 10, 18), Code::kTruncated, {"10 tokens, 20 bytes, file has 18"}},
       {"count - 1", header_and(kU16, 1, 8, 18), Code::kCorrupt, {"8 tokens, 16 bytes, file has 18"}},
-      {"count -1", header_and(kU16, 1, -1, 18), Code::kCorrupt, {"offset 8: the header says -1 tokens"}},
+      {"count -1", header_and(kU16, 1, -1, 18), Code::kCorrupt, {"offset 8: the header states -1 tokens"}},
       {"least count", header_and(kU16, 1, kLeast, 18), Code::kCorrupt, {"-2147483648 tokens"}},
       {"most count", header_and(kU16, 1, kMost, 18), Code::kTruncated, {"4294967294 bytes, file has 18"}},
       {"count 2^16", header_and(kU16, 1, 65536, 18), Code::kTruncated, {"65536 tokens"}},
@@ -186,15 +186,16 @@ TEST(TokensBadFiles, WhatTheUriSaysAgainstTheFile) {
     expect_error(open_with(path, dtype, context), code, {path, part});
   };
   refused("a.bin", kGood, DType::kU32, Code::kMismatch,
-          "offset 0: the header says u16, the URI says dtype=u32");
-  refused("b.bin", kGoodWide, DType::kU16, Code::kMismatch, "the header says u32, the URI says dtype=u16");
-  refused("c.npy", npy_file("<u2", "(2,)", "abcd"), DType::kI32, Code::kMismatch, "the header says u16");
+          "offset 0: the header states u16, the URI states dtype=u32");
+  refused("b.bin", kGoodWide, DType::kU16, Code::kMismatch,
+          "the header states u32, the URI states dtype=u16");
+  refused("c.npy", npy_file("<u2", "(2,)", "abcd"), DType::kI32, Code::kMismatch, "the header states u16");
   refused("d.tok", "abcd", std::nullopt, Code::kBadUri, "dtype is needed");
   refused("e", "abcd", std::nullopt, Code::kBadUri, "dtype is needed");
   refused("f.tok", "abcde", DType::kU32, Code::kTruncated,
-          "offset 4: the last token is cut: 1 bytes of a u32");
+          "offset 4: the last token is truncated: 1 bytes of a u32");
   refused("g.tok", std::string(15, 'x'), DType::kI64, Code::kTruncated,
-          "offset 8: the last token is cut: 7 bytes");
+          "offset 8: the last token is truncated: 7 bytes");
   refused("h.bin.gz",
           "\x1f\x8b"
           "abcd",

@@ -78,7 +78,7 @@ TEST_F(CsvTest, AShapeTakesTheColumnAndThoseAfterIt) {
   EXPECT_THAT(values_of<uint8_t>(pixels[1]), ElementsAre(0, 0, 0, 0, 0, 255));
   EXPECT_THAT(values_of<float>(values(text, "?fields=p1:f32[2]")[0]), ElementsAre(2.0f, 3.0f));
   expect_error(try_open(text, "?fields=p0:u8[9]"), Code::kMismatch,
-               {"a.csv: field 'p0' takes 9 columns from number 2 on, and there are 8"});
+               {"a.csv: field 'p0' takes 9 columns from number 2, but there are 8"});
   expect_error(try_open(text, "?fields=p0:u8[3],p2:u8"), Code::kBadUri,
                {"column 'p2' is in the fields 'p0' and 'p2'"});
 }
@@ -164,7 +164,7 @@ TEST_F(CsvTest, ARecordOfAnotherLengthIsABadSampleAndTheOthersAreRead) {
 TEST_F(CsvTest, AnIndexColumnWithoutANameIsLeftOut) {
   const SourceRef source = open(",a\n0,x\n1,y\n");
   EXPECT_THAT(types(*source), ElementsAre("a: u8[-1]"));
-  EXPECT_THAT(source->info().notes, Contains("not read: column 1, whose name no field can have"));
+  EXPECT_THAT(source->info().notes, Contains("not read: column 1, whose name cannot name a field"));
 }
 
 TEST_F(CsvTest, TextWithoutDoubledQuotesIsNotCopied) {
@@ -194,7 +194,7 @@ TEST_F(CsvTest, AGzippedFileIsKnownByItsName) {
   const std::string path = dir_.write("a.csv.gz", gzip_stored("a\n7\n"));
   const SourceRef source = open_source(path, test_context()).take();
   EXPECT_EQ(source->info().format, "csv");
-  EXPECT_THAT(source->info().notes, Contains("gzip: inflated into 4 bytes of memory"));
+  EXPECT_THAT(source->info().notes, Contains("gzip: decompressed into 4 bytes of memory"));
   EXPECT_THAT(values_of<int64_t>(fetch_all(*source).bytes[0][0]), ElementsAre(7));
 }
 

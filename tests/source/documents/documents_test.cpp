@@ -122,7 +122,7 @@ TEST_F(DocumentsTest, WrongKeysPointAtTheColumn) {
     EXPECT_EQ(source.status().code(), Code::kBadUri) << keys << ": " << source.status().message();
     EXPECT_GT(source.status().column(), 0) << keys;
   }
-  expect_error(try_open("documents=eot:65536"), Code::kMismatch, {"t.bin", "u16, which cannot be 65536"});
+  expect_error(try_open("documents=eot:65536"), Code::kMismatch, {"t.bin", "u16, which cannot hold 65536"});
   expect_error(try_open("documents=eot:-1"), Code::kMismatch, {"cannot be -1"});
 }
 

@@ -123,7 +123,7 @@ TEST_F(SavedFolderIndex, OfOtherKeysOrAnotherFolderDoesNotFit) {
   write_files(dir_, {"birds/owl/1.jpg"});
   make_old(dir_, "birds");
   SourceRef birds = open_at(dir_, "birds?index=" + dir_.path("index")).take();
-  EXPECT_THAT(birds->info().notes, ElementsAre(HasSubstr("birds is another directory")));
+  EXPECT_THAT(birds->info().notes, ElementsAre(HasSubstr("birds is a different directory")));
   EXPECT_EQ(birds->count(), 1);
 }
 

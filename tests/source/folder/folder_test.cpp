@@ -72,7 +72,7 @@ TEST(Folder, ExtensionsAreTorchvisionsWhateverTheirCase) {
                                                "f.pgm 0", "g.tif 0", "h.TIFF 0", "i.webp 0"));
   EXPECT_THAT(source->info().notes,
               ElementsAre(dir.path("p") + ": left out: 6 files of other kinds (c/j.gif, ...)",
-                          "3 files are .bmp, .tif, .tiff: decode does not read these"));
+                          "3 files are .bmp, .tif, .tiff: decode does not support these"));
   EXPECT_THAT(samples_of(*open_at(dir, "p?extensions=.GIF,jpg.txt").take()),
               ElementsAre("j.gif 0", "k.jpg.txt 0"));
 }
@@ -133,8 +133,7 @@ TEST(Folder, WithoutLabelsAnyTreeIsTakenAsItStands) {
   EXPECT_EQ(source->classes(), nullptr);
   SourceRef labelled = open_at(dir, "pets").take();
   EXPECT_EQ(samples_of(*labelled), kPets);
-  EXPECT_THAT(labelled->info().notes,
-              ElementsAre("1 file is beside the class folders, in no class: not read"));
+  EXPECT_THAT(labelled->info().notes, ElementsAre("1 file is outside the class folders: not read"));
 }
 
 TEST(Folder, AClassWithoutFilesIsAnErrorUnlessAllowed) {

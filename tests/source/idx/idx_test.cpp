@@ -92,7 +92,7 @@ TEST(Idx, GzipIsFoundByContentAndInflatedIntoCountedMemory) {
     OpenContext context = context_for(io);
     SourceRef source = open_idx(path, context).take();
     EXPECT_EQ(all_samples(*source), reversed_elements(plain.substr(12), 2));
-    EXPECT_THAT(source->info().notes, ElementsAre(HasSubstr("gzip: inflated into 1012 bytes")));
+    EXPECT_THAT(source->info().notes, ElementsAre(HasSubstr("gzip: decompressed into 1012 bytes")));
     EXPECT_EQ(context.memory->in_use_bytes(), 1012) << "the compressed bytes are not kept";
     source.reset();
     EXPECT_EQ(context.memory->in_use_bytes(), 0);

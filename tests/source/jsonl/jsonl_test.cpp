@@ -167,7 +167,7 @@ TEST_F(JsonlTest, ABadLineIsABadSampleAndTheOthersAreRead) {
   const Fetched rows = fetch_all(*source);
   EXPECT_EQ(rows.errors.size(), 1u);
   EXPECT_THAT(rows.errors.at(1).message(),
-              HasSubstr("a.jsonl: line 2: byte 8: expected ',', got the line's end"));
+              HasSubstr("a.jsonl: line 2: byte 8: expected ',', got the end of the line"));
   EXPECT_THAT(values_of<int64_t>(rows.bytes[0][2]), ElementsAre(3));
   EXPECT_EQ(source->place_of(2, 0).within, "line 3, offset 17");
 }

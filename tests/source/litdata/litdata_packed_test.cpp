@@ -50,7 +50,7 @@ TEST_F(LitdataPacked, ItemsInBatchesAndOneByOneAreReadAsThoseThatAreNot) {
       const Fetched got = fetch_all(*source.value());
       EXPECT_TRUE(got.errors.empty());
       EXPECT_EQ(got.bytes, wanted.bytes);
-      EXPECT_THAT(source.value()->info().notes, ElementsAre(HasSubstr("inflated into memory")));
+      EXPECT_THAT(source.value()->info().notes, ElementsAre(HasSubstr("decompressed into memory")));
     }
   }
 }

@@ -129,7 +129,7 @@ TEST_F(LitdataRowsTest, CompressedBatchesAreInflatedIntoMemory) {
     GTEST_SKIP() << opened.status().message();
   ASSERT_TRUE(opened.is_ok()) << opened.status().message();
   EXPECT_THAT(fetch_all(*opened.value()).bytes[1], ElementsAre("a", "bc"));
-  EXPECT_THAT(opened.value()->info().notes, ElementsAre(HasSubstr("inflated into memory")));
+  EXPECT_THAT(opened.value()->info().notes, ElementsAre(HasSubstr("decompressed into memory")));
 }
 
 TEST_F(LitdataRowsTest, AnItemThatEndsLikeSuchAChunkIsAnItem) {
@@ -153,12 +153,12 @@ TEST_F(LitdataRowsTest, AChunkThatContradictsItselfOrTheOthersIsRefusedByName) {
   };
   const auto room = static_cast<uint32_t>(arrow.size());
   refused(with_length(room + 1), 1, Code::kCorrupt,
-          "an Arrow file of " + std::to_string(room + 1) + " bytes, there are " + std::to_string(room) +
-              " behind the items, which end at 12");
+          "an Arrow file of " + std::to_string(room + 1) + " bytes, but " + std::to_string(room) +
+              " follow the items, which end at 12");
   refused(with_length(UINT32_MAX), 1, Code::kCorrupt, "an Arrow file of 4294967295 bytes");
-  refused(with_length(0), 1, Code::kTruncated, "an Arrow stream begins with a message, this one has 0 bytes");
-  refused(with_length(room - 1), 1, Code::kTruncated, "the metadata of a message have");
-  refused(lit_rows(2, arrow), 2, Code::kCorrupt, "an Arrow file of 1 rows, the index says 2");
+  refused(with_length(0), 1, Code::kTruncated, "an Arrow stream starts with a message, this one has 0 bytes");
+  refused(with_length(room - 1), 1, Code::kTruncated, "the metadata of a message has");
+  refused(lit_rows(2, arrow), 2, Code::kCorrupt, "an Arrow file of 1 rows, the index states 2");
   refused(lit_rows(1, arrow.substr(0, arrow.size() - 1)), 1, Code::kTruncated,
           "an Arrow file ends with 'ARROW1'");
   refused(lit_chunk({"item"}).bytes(), 1, Code::kCorrupt, "expected the rows of an Arrow file at its end");
@@ -175,7 +175,7 @@ TEST_F(LitdataRowsTest, AFooterCannotLeadOutOfItsArrowFile) {
     TestArrow away = table({1}, {"a"});
     away.blocks = [&](auto&, auto& batches) { batches[0][0] = offset; };
     write({lit_rows(1, away.file(), std::string(64, 'x'))}, {1});
-    expect_error(open(), Code::kTruncated, {"chunk-0-0.bin", "the footer says that a message of"});
+    expect_error(open(), Code::kTruncated, {"chunk-0-0.bin", "the footer states that a message of"});
   }
 }
 

@@ -206,7 +206,7 @@ TEST_F(LitdataTest, ACompressedChunkIsInflatedUnlessItsPlainFileIsThere) {
     GTEST_SKIP() << "this build has no Zstandard";
   ASSERT_TRUE(inflated.is_ok()) << inflated.status().message();
   EXPECT_THAT(fetch_all(*inflated.value()).bytes[1], ElementsAre("a", "bc"));
-  EXPECT_THAT(inflated.value()->info().notes, ElementsAre(HasSubstr("inflated into memory")));
+  EXPECT_THAT(inflated.value()->info().notes, ElementsAre(HasSubstr("decompressed into memory")));
   dir_.write("set/chunk-0-0.zstd.bin", "");
   expect_error(open_source(uri(), test_context()), Code::kCorrupt, {"chunk-0-0.zstd.bin"});
   dir_.write("set/chunk-0-0.bin", chunk.bytes());

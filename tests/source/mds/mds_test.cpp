@@ -150,7 +150,7 @@ TEST_F(MdsTest, ShardsThatZstandardOrGzipCompressedAreInflated) {
       GTEST_SKIP() << "this build has no Zstandard or no libdeflate";
     ASSERT_TRUE(source.is_ok()) << source.status().message();
     EXPECT_THAT(fetch_all(*source.value()).bytes[1], ElementsAre("a", "bc", "d"));
-    EXPECT_THAT(source.value()->info().notes, ElementsAre(HasSubstr("inflated into memory")));
+    EXPECT_THAT(source.value()->info().notes, ElementsAre(HasSubstr("decompressed into memory")));
   }
   // Decompressed by hand, it is mapped.
   dir_.write("set/0.mds", first.bytes());
@@ -189,23 +189,25 @@ TEST_F(MdsTest, ACompressedShardThatIsNotAsTheIndexSaysIsRefused) {
           .code() == Code::kUnsupported)
     GTEST_SKIP() << "this build has no Zstandard";
   refused(zstd, entry("zstd", zstd.size() + 1), Code::kTruncated,
-          {"0.mds.zstd", "the index says", "file has"});
-  refused(zstd, entry("zstd", zstd.size() - 1), Code::kCorrupt, {"0.mds.zstd", "the index says", "file has"});
+          {"0.mds.zstd", "the index states", "file has"});
+  refused(zstd, entry("zstd", zstd.size() - 1), Code::kCorrupt,
+          {"0.mds.zstd", "the index states", "file has"});
   const std::string cut = zstd.substr(0, zstd.size() - 1);
-  refused(cut, entry("zstd", cut.size()), Code::kTruncated, {"0.mds.zstd", "Zstandard data break off"});
+  refused(cut, entry("zstd", cut.size()), Code::kTruncated, {"0.mds.zstd", "Zstandard data is truncated"});
   const std::string longer = zstd_stored(file.bytes() + "x");
-  refused(longer, entry("zstd", longer.size()), Code::kCorrupt, {"the index says", "file inflates to"});
+  refused(longer, entry("zstd", longer.size()), Code::kCorrupt, {"the index states", "file decompresses to"});
   const std::string shorter = zstd_stored(file.bytes().substr(1));
-  refused(shorter, entry("zstd", shorter.size()), Code::kTruncated, {"the index says", "file inflates to"});
+  refused(shorter, entry("zstd", shorter.size()), Code::kTruncated,
+          {"the index states", "file decompresses to"});
   // An index that lies gets no memory for it.
   const auto huge = [&](std::string lie) {
     const std::string size = "\"bytes\": " + std::to_string(file.bytes().size());
     return lie.replace(lie.find(size), size.size(), "\"bytes\": 1099511627776");
   };
-  refused(zstd, huge(entry("zstd", zstd.size())), Code::kTruncated, {"the index says 1099511627776 bytes"});
+  refused(zstd, huge(entry("zstd", zstd.size())), Code::kTruncated, {"the index states 1099511627776 bytes"});
   const std::string gzip = gzip_stored(file.bytes());
   refused(gzip, huge(entry("gz", gzip.size())), Code::kCorrupt,
-          {"1099511627776 bytes inflated", "hold at most"});
+          {"1099511627776 bytes when decompressed", "hold at most"});
 }
 
 TEST_F(MdsTest, ASampleThatContradictsItselfIsBadAndTheOthersAreRead) {

@@ -82,7 +82,7 @@ TEST(Npz, DeflatedMembersAreInflatedIntoTheBudget) {
       EXPECT_EQ(all_samples(*source, 0), x);
       EXPECT_EQ(all_samples(*source, 1), y);
       EXPECT_THAT(source->info().notes,
-                  ElementsAre("1 of 2 arrays are deflated: inflated into 148 bytes of memory"));
+                  ElementsAre("1 of 2 arrays are compressed: decompressed into 148 bytes of memory"));
       const int64_t held =
           148 + (io == IoMode::kMemory ? static_cast<int64_t>(std::filesystem::file_size(path)) : 0);
       EXPECT_EQ(context.memory->in_use_bytes(), held);
@@ -206,7 +206,7 @@ TEST(Npz, AnArchiveIsKnownByItsContentOrItsName) {
   EXPECT_EQ(format("x.npz", make_zip(later).bytes), "npz");
   EXPECT_THAT(format("x.npz", make_zip({}).bytes), HasSubstr("no arrays in this file"));
   EXPECT_THAT(format("x.zip", make_zip(later).bytes),
-              HasSubstr("this is a zip archive (npz: reads those of .npy files), which is not read"));
+              HasSubstr("this is a zip archive (npz: reads those of .npy files), which is not supported"));
 }
 
 TEST(Npz, ReadingADirectoryEndsWhenItIsCancelled) {

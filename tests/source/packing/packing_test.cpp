@@ -223,7 +223,7 @@ TEST_F(PackingTest, WhatCannotBePackedSaysWhatIsNeeded) {
   expect_error(pack(uri, {.length = 4, .method = PackMethod::kBestFit, .split = false}), Code::kTooLarge,
                {"t.bin", "document 1 has 9 tokens, pack_length is 4"});
   expect_error(pack(uri + "&pack_length=4", {.length = 4}), Code::kUnsupported,
-               {"one ragged field of integers", "packed already"});
+               {"one ragged field of integers", "already packed"});
   expect_error(pack("tokens:" + dir_.path("t.bin") + "?length=4", {.length = 4}), Code::kUnsupported,
                {"got x u16[4], y u16[4]", "documents=eot"});
   const float values[2] = {0, 1};
@@ -249,7 +249,7 @@ TEST_F(PackingTest, WhatCannotBePackedSaysWhatIsNeeded) {
   SourceRef source = open_source(uri, test_context()).take();
   for (const char* key : {"pack_length=4", "pack_method=best_fit", "pack_window=4", "pack_split=true"}) {
     expect_error(open_source(concat("npy:t.npy?", key), test_context()), Code::kBadUri,
-                 {"npy has no key 'pack_", "give it as an option"});
+                 {"npy has no key 'pack_", "set it as an option"});
   }
   OpenContext cancelled = test_context();
   cancelled.cancel = std::make_shared<CancelToken>();

@@ -198,7 +198,7 @@ TEST_F(TarTest, BadLabelsFailAloneNamingMemberAndOffset) {
     EXPECT_EQ(rows.bytes[0][0], "\x03");
     EXPECT_EQ(rows.bytes[0][10], "\xff");
     EXPECT_THAT(rows.errors.at(2).message(),
-                HasSubstr("offset 2048: member '2.cls': label 'x', a whole number was expected"));
+                HasSubstr("offset 2048: member '2.cls': label 'x', expected a whole number"));
     EXPECT_EQ(rows.errors.at(5).code(), Code::kOutOfRange);
     rows = fetch_all(*must_open(archive, {}, io));
     EXPECT_EQ(rows.errors.size(), 7u) << "i64 takes 256 and -1";

@@ -145,7 +145,7 @@ TEST(ExampleTest, AnEmptyListHasNoValues) {
 
 TEST(ExampleTest, WhatIsNoMessageSaysWhy) {
   const std::string good = example_of(int_feature({300}));
-  EXPECT_THAT(read(good.substr(0, good.size() - 1)).fault, HasSubstr("longer than what is left"));
+  EXPECT_THAT(read(good.substr(0, good.size() - 1)).fault, HasSubstr("longer than the remaining bytes"));
   EXPECT_THAT(read("\x08").fault, HasSubstr("cut off"));
   EXPECT_THAT(read("\x08" + std::string(10, '\xff')).fault, HasSubstr("more than 64 bits"));
   EXPECT_THAT(read("\x08" + std::string(9, '\xff') + "\x02").fault, HasSubstr("more than 64 bits"));

@@ -137,7 +137,7 @@ TEST_F(TfRecordTest, OtherRecordsAreBytes) {
     const SourceRef source = must_open(file, "", io);
     EXPECT_THAT(fields_of(*source), ElementsAre("data u8[-1]"));
     EXPECT_EQ(source->schema().fields[0].max_bytes, 300);
-    EXPECT_THAT(source->info().notes, Contains(HasSubstr("no tf.train.Example")));
+    EXPECT_THAT(source->info().notes, Contains(HasSubstr("not a tf.train.Example")));
     EXPECT_EQ(fetch_all(*source).bytes[0], (Rows{"hello", "", std::string(300, 'z')}));
     EXPECT_EQ(source->record_items(2), 300);
     EXPECT_EQ(source->place_of(1, 0).within, "record 1, offset 21");
@@ -289,7 +289,7 @@ TEST_F(TfRecordTest, FieldsAndFillsArePartOfTheFingerprint) {
 TEST_F(TfRecordTest, GzippedFilesAreInflatedIntoMemory) {
   const SourceRef source = must_open(gzip_stored(kPhotos));
   EXPECT_EQ(source->count(), 3);
-  EXPECT_THAT(source->info().notes, Contains(HasSubstr("inflated into memory")));
+  EXPECT_THAT(source->info().notes, Contains(HasSubstr("decompressed into memory")));
   EXPECT_EQ(fetch_all(*source).bytes[1][0], "JPEG");
 }
 

@@ -193,7 +193,7 @@ TEST(EncodedFrames, UnchangedTakesItsTypeFromTheFirstRecord) {
   const auto refused = compile_transforms("decode(unchanged)", std::span(&field, 1), setup.settings);
   ASSERT_FALSE(refused.is_ok());
   EXPECT_EQ(refused.status().message(),
-            "transform: column 8: decode: mode: expected a first record whose header tells channels and "
+            "transform: column 8: decode: mode: expected a first record whose header states channels and "
             "bits: no image");
 }
 

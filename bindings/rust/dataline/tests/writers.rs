@@ -119,7 +119,7 @@ fn a_writer_goes_on_where_one_was_dropped_without_finish() {
     assert!(folder.has("set.partial") && !folder.has("set"));
     let refused = Writer::create(&uri, &x(), "others").unwrap_err();
     assert!(matches!(refused, Error::State(_)) && refused.code() == Code::StateRefused);
-    assert!(refused.message().contains("it was begun with 'numbers', now it is 'others'"), "{refused}");
+    assert!(refused.message().contains("it was started with 'numbers', now it is 'others'"), "{refused}");
     let writer = Writer::create(&uri, &x(), "numbers").unwrap();
     let info = writer.info().unwrap();
     assert_eq!((writer.position().as_str(), info.resumed_samples, info.samples), ("3", 3, 3));
@@ -139,7 +139,7 @@ fn targets_that_are_none_are_refused() {
     assert!(
         unknown
             .message()
-            .contains("'idx' is not written, formats are arrow, parquet, tar, tfrecord, npy, tokens"),
+            .contains("'idx' cannot be written, expected one of arrow, parquet, tar, tfrecord, npy, tokens"),
         "{unknown}"
     );
     let refused = |uri: &str, fields: &[Field]| Writer::create(uri, fields, "").unwrap_err().code();
