@@ -262,10 +262,9 @@ def self_test():
 
 
 def readme():
-    """The README at the top as a page. Its two commands are those of tests/bare.sh; its train_step is the reader's."""
+    """The README at the top as a page. Its two commands are those of tests/bare.sh."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    reader = "```python\ndef train_step(images, labels):\n    assert len(images) == len(labels) > 0\n```\n"
-    return reader + re.sub(r"^```sh\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^```sh\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def main():

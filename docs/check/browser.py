@@ -116,8 +116,11 @@ def main():
         for viewport in WHOLE:
             visit = Visit(browser, files, viewport, "light")
             for name in pages:
-                cut = visit.open(files + name).evaluate(CUT)
+                page = visit.open(files + name)
+                cut, over = page.evaluate(CUT), page.evaluate(WIDER)
                 wrong.extend(f"{name} ({viewport['width']} px): code is cut: {code}" for code in cut)
+                if over > 0:
+                    wrong.append(f"{name} ({viewport['width']} px): {over} px wider than the window")
         check_search(Visit(browser, files, DESK, "light"), files, wrong, "from files")
         check_search(Visit(browser, address, DESK, "dark"), address, wrong, "from a server")
         browser.close()

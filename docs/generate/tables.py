@@ -61,13 +61,15 @@ def formats(shell):
     lines = ["# Formats and URIs", "", MADE.format(version=version(shell))]
     lines += [about("formats"), ""]
     for row in shell.table("formats")["formats"]:
-        lines += [f"## {row['name']}", "", row["doc"].replace("<", "&lt;") + ".", ""]
+        doc = row["doc"][:1].upper() + row["doc"][1:]
+        lines += [f"## {row['name']}", "", doc.replace("<", "&lt;") + ".", ""]
         if row["keys"]:
-            lines += ["| key | values | default | meaning |", "|---|---|---|---|"]
+            lines += ["| key | values | meaning |", "|---|---|---|"]
             for key in row["keys"]:
                 doc = re.sub(r" \(default [^)]*\)$", "", key["doc"])
-                shown = code(key["default"]) if key["default"] not in (None, "") else ""
-                lines.append(f"| `{key['name']}` | {cell(key['values'])} | {cell(shown)} | {cell(doc)} |")
+                if key["default"] not in (None, ""):
+                    doc += f"; default: {code(key['default'])}"
+                lines.append(f"| `{key['name']}` | {cell(key['values'])} | {cell(doc)} |")
             lines.append("")
         lines.append(about(f"format-{row['name']}"))
     return "\n".join(lines)
