@@ -182,7 +182,7 @@ def documentation(path, text):
 
 
 def is_test(path):
-    return any(part in ("tests", "test", "bench", "peers", "arrow-tests") for part in path.parts) or path.stem.endswith("_test")
+    return any(part in ("tests", "test", "bench", "benches", "peers", "arrow-tests") for part in path.parts) or path.stem.endswith("_test")
 
 
 def split(path, text):

@@ -1,4 +1,4 @@
-"""Says what the portable archive has inside: NOTICE, the licences of the libraries, and dataline.spdx.json, an SPDX 2.3 document.
+"""Describes the content of the portable archive: NOTICE, the licences of the libraries, and dataline.spdx.json, an SPDX 2.3 document.
 
   describe.py LIBRARIES PREFIX VERSION ARCH SECONDS    LIBRARIES as libraries.sh makes it; SECONDS since 1970, the document's time
 
@@ -34,7 +34,7 @@ def sources(libraries):
     rows = [line.split("\t") for line in (libraries / "sources.tsv").read_text(encoding="utf-8").splitlines()]
     names = sorted(row[0] for row in rows)
     if names != sorted(INSIDE):
-        sys.exit(f"describe.py: told of {sorted(INSIDE)}, but made with {names}")
+        sys.exit(f"describe.py: expected the libraries {sorted(INSIDE)}, got {names}")
     return sorted(rows)
 
 
