@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 import sys
 
-CHECKS = ("includes", "words", "english", "names", "format", "versions")
+CHECKS = ("includes", "words", "english", "names", "format", "versions", "contributing")
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 

@@ -13,13 +13,13 @@ NOT_OURS = {"build", "target", "node_modules", "__pycache__", ".venv"}  # what b
 
 
 def files(root, suffixes=CODE, folders=FOLDERS):
-    """Paths relative to root, sorted."""
+    """Paths relative to root, sorted. `suffixes` None: any."""
     found = []
     for folder in folders:
         for path in pathlib.Path(root, folder).rglob("*"):
             parts = path.relative_to(root).parts
             hidden = any(part in NOT_OURS or part.startswith(".") for part in parts)
-            if path.is_file() and path.suffix in suffixes and not hidden:
+            if path.is_file() and (suffixes is None or path.suffix in suffixes) and not hidden:
                 found.append(path.relative_to(root))
     return sorted(found)
 
