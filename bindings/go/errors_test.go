@@ -214,7 +214,7 @@ func TestEveryDTypeOfTheHeaderIsOfThisPackage(t *testing.T) {
 	}
 	for _, dtype := range here {
 		if known[dtype.String()] != int64(dtype) || dtype.Bytes() == 0 {
-			t.Errorf("%d %v: the header states %d", dtype, dtype, known[dtype.String()])
+			t.Errorf("%d %v: the header says %d", dtype, dtype, known[dtype.String()])
 		}
 	}
 	if len(known) != len(here) || dataline.DType(99).Bytes() != 0 {

@@ -260,8 +260,7 @@ TEST(PackingOverAMix, WhatCannotBePackedSaysWhy) {
             "tokens, pack_length is 4 and pack_split=false"},
            {large, &web, &code, with(kConcat, {{"memory_budget", "1048576"}}), DL_ERR_OVER_BUDGET,
             "the documents that a mix draws: needs 8796093022208 bytes"},
-           {larger, &web, &code, kConcat, DL_ERR_OVER_BUDGET,
-            "documents of a mix entries do not fit in memory"}}) {
+           {larger, &web, &code, kConcat, DL_ERR_OVER_BUDGET, "documents of a mix do not fit in memory"}}) {
     const Mixed out = mixed(recipe, *first, *second, settings);
     EXPECT_EQ(out.status, status) << out.message;
     EXPECT_EQ(out.dataset, nullptr);

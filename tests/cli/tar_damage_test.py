@@ -104,7 +104,8 @@ class Tars(Damage):
     def test_a_hole_is_listed_by_the_name_the_offset_and_the_bytes_of_its_member(self):
         whole, members = self.archive(tarfile.USTAR_FORMAT, "{:03}.dat", (540,) * 6)
         lost = self.check_saved(whole[:1024] + whole[1536:], members[1:], "")
-        self.assertEqual(lost, ["damaged: a.tar: 1024 bytes from offset 0 on are left out: a.tar: offset 0: member '000.dat' of 540 bytes is truncated: its data contains another header, at offset 1024"])
+        self.assertEqual(lost, ["damaged: a.tar: 1024 bytes from offset 0 on are left out: "
+                                "a.tar: offset 0: member '000.dat' of 540 bytes is truncated: its data contains another header, at offset 1024"])
 
     def test_bytes_that_are_added_anywhere_cost_the_member_that_they_are_in(self):
         for form, name in self.FORMS:

@@ -120,8 +120,9 @@ TEST(BadBuckets, WithAnotherOrderOrLengthsOfAnotherCountAreRefused) {
     dl_loader_destroy(loader);
     return std::string(error.message);
   };
-  EXPECT_EQ(refused({1, 2, 3}, {{"bucket_edges", "10"}}), "option lengths: expected 4, got 3");
-  EXPECT_EQ(refused({}, {{"bucket_edges", "10"}}), "option lengths: expected 4, got 0");
+  EXPECT_EQ(refused({1, 2, 3}, {{"bucket_edges", "10"}}),
+            "option lengths: expected 4, one per sample, got 3");
+  EXPECT_EQ(refused({}, {{"bucket_edges", "10"}}), "option lengths: expected 4, one per sample, got 0");
   EXPECT_EQ(refused({1, 2, -3, 4}, {{"bucket_edges", "10"}}),
             "sample 2: its length is -3, expected 0 or more");
   EXPECT_EQ(refused({1, 2, 3, 4}, {}), "option lengths: needs bucket_edges");

@@ -77,7 +77,7 @@ def test_ranks_get_the_same_shape_at_each_step() -> None:
 def test_what_does_not_fit_is_named() -> None:
     with pytest.raises(dataline.Error, match="sample 12: its length is 84, the last of bucket_edges is 83"):
         dataline.Loader(sequences(), bucket_edges="10,83")
-    with pytest.raises(dataline.Error, match="option lengths: expected 200, got 3"):
+    with pytest.raises(dataline.Error, match="option lengths: expected 200, one per sample, got 3"):
         dataline.Loader(sequences(), bucket_edges="10,90", lengths=[1, 2, 3])
 
 

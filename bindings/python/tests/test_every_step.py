@@ -227,8 +227,8 @@ def test_parts_with_transforms_of_their_own_go_on_from_every_state(tmp_path: Pat
 
 BUCKETS: dict[str, Options] = {
     "so many rows": {"batch_size": 4},
-    "this many tokens": {"batch_size": None, "max_tokens": 40},
-    "this many tokens of a rank": {"batch_size": None, "max_tokens": 40, "rank": 1, "world_size": 2},
+    "so many tokens": {"batch_size": None, "max_tokens": 40},
+    "so many tokens of a rank": {"batch_size": None, "max_tokens": 40, "rank": 1, "world_size": 2},
     "dropped": {"batch_size": 4, "drop_last": True},
 }
 

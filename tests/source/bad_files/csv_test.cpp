@@ -66,7 +66,7 @@ std::vector<BadFile> files() {
        Code::kCorrupt,
        {"header", "column 1", "got 'b'"}},
       {"a header within quotes", "\"a,b\n1,2\n", Code::kTruncated, {"offset 0", "never closed"}},
-      {"cut within quotes", kGood + "2,\"y", Code::kTruncated, {"offset 8", "a quote is never closed"}},
+      {"cut within quotes", kGood + "2,\"y", Code::kTruncated, {"offset 8", "a quote that is never closed"}},
       {"cut within the last record",
        "a,b,c\n1,2,3\n4,5",
        Code::kTruncated,

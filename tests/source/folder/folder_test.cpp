@@ -288,7 +288,7 @@ TEST(Folder, TheIndexIsCompactAndWithinTheBudget) {
   OpenContext tight = test_context();
   tight.memory = HostMemory::create({}, 60'000);
   expect_error(open_at(dir, "p", tight), Code::kOverBudget,
-               {"the index of its files: needs ", "of memory_budget 60000; raise memory_budget"});
+               {"the index of its files: needs ", "of memory_budget 60000 are in use; raise memory_budget"});
   EXPECT_EQ(tight.memory->in_use_bytes(), 0);
 }
 

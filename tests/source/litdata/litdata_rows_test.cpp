@@ -175,7 +175,7 @@ TEST_F(LitdataRowsTest, AFooterCannotLeadOutOfItsArrowFile) {
     TestArrow away = table({1}, {"a"});
     away.blocks = [&](auto&, auto& batches) { batches[0][0] = offset; };
     write({lit_rows(1, away.file(), std::string(64, 'x'))}, {1});
-    expect_error(open(), Code::kTruncated, {"chunk-0-0.bin", "the footer states that a message of"});
+    expect_error(open(), Code::kTruncated, {"chunk-0-0.bin", "the footer places a message of"});
   }
 }
 
