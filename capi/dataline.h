@@ -175,8 +175,9 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_ERR_TOO_LARGE (-53)    /* larger than max_bytes_per_sample or another limit */
 #define DL_ERR_EMPTY (-54)        /* nothing to deliver, now or later */
 /* Saved state. */
-#define DL_ERR_BAD_STATE (-70)     /* not a state, damaged, or of another version */
-#define DL_ERR_STATE_REFUSED (-71) /* of another dataset or configuration; the message names both values */
+#define DL_ERR_BAD_STATE (-70) /* not a state, damaged, or of a different version */
+#define DL_ERR_STATE_REFUSED \
+  (-71) /* of a different dataset or configuration; the message names both values */
 /* The accelerator. */
 #define DL_ERR_NO_DEVICE (-80)   /* no driver, a driver that is too old, or no such device; see the message */
 #define DL_ERR_DEVICE_LOST (-81) /* permanent: the loader can only be destroyed */
@@ -553,8 +554,8 @@ DL_API DL_MUST_CHECK dl_status dl_dataset_from_arrays(const dl_array* arrays, in
 
 /* Create a dataset from a table in memory. dl_dataset_from_arrow reads all arrays of a stream (Arrow's C stream
  * interface). dl_dataset_from_arrow_array reads one array (C data interface). An array is a struct whose children
- * are the columns, or a single column, which is called `data` if it has no name. Fields and types are those of the
- * format `arrow`:
+ * are the columns, or a single column, which is called `data` if it has no name. Fields and types are the same as
+ * for the format `arrow`:
  *
  *   - numbers and bool; times as their integers
  *   - binary and strings as ragged u8
@@ -848,7 +849,7 @@ DL_API void dl_epoch_release(dl_epoch* epoch);
 DL_API DL_MUST_CHECK dl_status dl_loader_begin_epoch(dl_loader* loader, dl_error* error);
 
 /* Returns the position (epoch, step), 0 <= step <= steps. At (e, steps), DL_END_OF_EPOCH of epoch e is still due.
- * At (e + 1, 0), it was delivered. The position counts what dl_loader_next delivered, not what was loaded
+ * At (e + 1, 0), it was delivered. The position counts the batches that dl_loader_next delivered, not those loaded
  * ahead. */
 DL_API DL_MUST_CHECK dl_status dl_loader_position(const dl_loader* loader, int64_t* epoch, int64_t* step,
                                                   dl_error* error);
@@ -877,10 +878,10 @@ DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const in
  * small, the call fails with DL_ERR_INVALID_ARGUMENT: *bytes is the size needed, and nothing is written. */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_save(const dl_loader* loader, char* text, size_t* bytes,
                                                     dl_error* error);
-/* Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the saving job.
- * rank and world_size may differ too, if the global batch is equal. With tune=on the loader starts with the
- * workers and the depth that the saving job had found. Errors: DL_ERR_BAD_STATE, DL_ERR_STATE_REFUSED (the message
- * names the first line that differs, with both values). */
+/* Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the job that
+ * saved it. rank and world_size may differ too, if the global batch is equal. With tune=on the loader starts with
+ * the workers and the depth that the other job had found. Errors: DL_ERR_BAD_STATE, DL_ERR_STATE_REFUSED (the
+ * message names the first line that differs, with both values). */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_load(dl_loader* loader, const char* text, dl_error* error);
 
 /* Ends every current and later wait with DL_CANCELLED, until a seek or load. Never blocks. Threading: any
@@ -973,7 +974,7 @@ typedef struct dl_batch_info {
   int64_t epoch;
   int64_t step;
   int64_t samples;               /* rows, pads included */
-  int64_t valid;                 /* rows that are not pads */
+  int64_t valid;                 /* rows that are not padding */
   const int64_t* sample_sources; /* [samples]: which dataset of a mix; else 0 */
   const int64_t* sample_indices; /* [samples]: index in it; for replaced samples, of the replacement */
 } dl_batch_info;
@@ -1016,8 +1017,8 @@ DL_API void dl_batch_release(dl_batch* batch);
  * dl_batch_release_on always drops the reference, even if it fails.
  *
  * Errors:
- *   - DL_ERR_INVALID_ARGUMENT: a stream of another device, or one that was destroyed. The host then waits for the
- *     whole device before the memory is written again.
+ *   - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The host then waits for
+ *     the whole device before the memory is written again.
  *   - DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
  *
  * Threading: any thread; the thread's current CUDA context is preserved. */
@@ -1041,8 +1042,8 @@ DL_API DL_MUST_CHECK dl_status dl_batch_dlpack_versioned(dl_batch* batch, int32_
                                                          struct DLManagedTensorVersioned** out,
                                                          dl_error* error);
 
-/* Returns the batch as a record batch of Arrow's C data interface: a struct array of the rows that are not pads,
- * without nulls. It has a child for each field of dl_batch_views:
+/* Returns the batch as a record batch of Arrow's C data interface: a struct array of the rows that are not
+ * padding, without nulls. It has a child for each field of dl_batch_views:
  *
  *   - dense: the type of the values, inside a fixed_size_list for each dim after the first
  *   - ragged: large_list of that
@@ -1138,7 +1139,7 @@ typedef struct dl_image_info {
  * is `index`.
  *
  * Errors:
- *   - DL_ERR_UNSUPPORTED: a field of another kind.
+ *   - DL_ERR_UNSUPPORTED: a field of a different kind.
  *   - DL_ERR_CORRUPT: not an image, or an inconsistent header.
  *   - DL_ERR_NO_SUCH_FIELD, DL_ERR_OUT_OF_RANGE, DL_ERR_TRUNCATED, and the errors of reading the sample.
  *
@@ -1235,7 +1236,7 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_at(const dl_metrics* metri
 /* Writes the table in Prometheus's text format 0.0.4. Names are, for example, `dataline_batches_total` and
  * `dataline_worker_work_seconds_total{thread="0",stage="read"}`. `dataline_exposed_seconds_total` is the time that
  * consumers waited in dl_loader_next. labels is added to each series, as in `rank="0",job="x"`; NULL: none.
- * *bytes: see dl_loader_state_save. Errors: DL_ERR_INVALID_ARGUMENT (labels of another form, or too little room).
+ * *bytes: see dl_loader_state_save. Errors: DL_ERR_INVALID_ARGUMENT (invalid labels, or too little room).
  * Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_text(const dl_metrics* metrics, const char* labels,
                                                            char* text, size_t* bytes, dl_error* error);
@@ -1460,7 +1461,7 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_create(const char* uri, con
                                                             dl_writer** out, dl_error* error);
 /* Appends the samples of all arrays: one array per field, in the order of the fields, with the same name, kind,
  * dtype and shape. They are read during the call only. position (may be NULL) is what the host needs to resume
- * after these rows. After a restart, dl_writer_position returns that of the last finished shard.
+ * after these rows. After a restart, dl_writer_position returns the position of the last finished shard.
  *
  * Rows that cannot be stored are all refused, and the writer stays usable: DL_ERR_MISMATCH,
  * DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE. After a failure of the file system (DL_ERR_IO,
@@ -1769,7 +1770,7 @@ typedef dl_status (*dl_plugin_register_function)(dl_plugin* plugin, dl_error* er
  * Errors:
  *   - DL_ERR_NOT_FOUND: states why the linker refused.
  *   - DL_ERR_TRUNCATED: a truncated library is not loaded, since it would end the process.
- *   - DL_ERR_UNSUPPORTED: no such entry point, or another ABI.
+ *   - DL_ERR_UNSUPPORTED: no such entry point, or a different ABI.
  *   - DL_ERR_NOT_A_FILE, and what the plug-in returns. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_load(dl_extensions* extensions, const char* path,
                                                               dl_error* error);

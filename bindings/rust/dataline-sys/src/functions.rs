@@ -230,7 +230,7 @@ functions! {
     /// Create a dataset from a table in memory. dl_dataset_from_arrow reads all arrays of a stream (Arrow's C
     /// stream interface). dl_dataset_from_arrow_array reads one array (C data interface). An array is a
     /// struct whose children are the columns, or a single column, which is called `data` if it has no name.
-    /// Fields and types are those of the format `arrow`:
+    /// Fields and types are the same as for the format `arrow`:
     ///
     /// - numbers and bool; times as their integers
     /// - binary and strings as ragged u8
@@ -267,7 +267,7 @@ functions! {
     /// Create a dataset from a table in memory. dl_dataset_from_arrow reads all arrays of a stream (Arrow's C
     /// stream interface). dl_dataset_from_arrow_array reads one array (C data interface). An array is a
     /// struct whose children are the columns, or a single column, which is called `data` if it has no name.
-    /// Fields and types are those of the format `arrow`:
+    /// Fields and types are the same as for the format `arrow`:
     ///
     /// - numbers and bool; times as their integers
     /// - binary and strings as ragged u8
@@ -505,8 +505,8 @@ functions! {
     fn dl_loader_begin_epoch(loader: *mut dl_loader, error: *mut dl_error) -> dl_status;
 
     /// Returns the position (epoch, step), 0 \<= step \<= steps. At (e, steps), DL_END_OF_EPOCH of epoch e is
-    /// still due. At (e + 1, 0), it was delivered. The position counts what dl_loader_next delivered, not
-    /// what was loaded ahead.
+    /// still due. At (e + 1, 0), it was delivered. The position counts the batches that dl_loader_next
+    /// delivered, not those loaded ahead.
     fn dl_loader_position(
         loader: *const dl_loader, epoch: *mut i64, step: *mut i64, error: *mut dl_error,
     ) -> dl_status;
@@ -543,8 +543,8 @@ functions! {
     ) -> dl_status;
 
     /// Seeks to a saved position. `num_workers`, `prefetch_depth`, io, memory and transform may differ from
-    /// the saving job. rank and `world_size` may differ too, if the global batch is equal. With `tune=on` the
-    /// loader starts with the workers and the depth that the saving job had found.
+    /// the job that saved it. rank and `world_size` may differ too, if the global batch is equal. With
+    /// `tune=on` the loader starts with the workers and the depth that the other job had found.
     ///
     /// Errors: DL_ERR_BAD_STATE, DL_ERR_STATE_REFUSED (the message names the first line that differs, with
     /// both values).
@@ -650,8 +650,8 @@ functions! {
     ///
     /// Errors:
     ///
-    /// - DL_ERR_INVALID_ARGUMENT: a stream of another device, or one that was destroyed. The host then waits
-    ///   for the whole device before the memory is written again.
+    /// - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The host then
+    ///   waits for the whole device before the memory is written again.
     /// - DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
     ///
     /// Threading: any thread; the thread's current CUDA context is preserved.
@@ -692,8 +692,8 @@ functions! {
     ///
     /// Errors:
     ///
-    /// - DL_ERR_INVALID_ARGUMENT: a stream of another device, or one that was destroyed. The host then waits
-    ///   for the whole device before the memory is written again.
+    /// - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The host then
+    ///   waits for the whole device before the memory is written again.
     /// - DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
     ///
     /// Threading: any thread; the thread's current CUDA context is preserved.
@@ -726,7 +726,7 @@ functions! {
     ) -> dl_status;
 
     /// Returns the batch as a record batch of Arrow's C data interface: a struct array of the rows that are
-    /// not pads, without nulls. It has a child for each field of dl_batch_views:
+    /// not padding, without nulls. It has a child for each field of dl_batch_views:
     ///
     /// - dense: the type of the values, inside a `fixed_size_list` for each dim after the first
     /// - ragged: `large_list` of that
@@ -826,7 +826,7 @@ functions! {
     ///
     /// Errors:
     ///
-    /// - DL_ERR_UNSUPPORTED: a field of another kind.
+    /// - DL_ERR_UNSUPPORTED: a field of a different kind.
     /// - DL_ERR_CORRUPT: not an image, or an inconsistent header.
     /// - DL_ERR_NO_SUCH_FIELD, DL_ERR_OUT_OF_RANGE, DL_ERR_TRUNCATED, and the errors of reading the sample.
     ///
@@ -912,7 +912,7 @@ functions! {
     /// the time that consumers waited in dl_loader_next. labels is added to each series, as in
     /// `rank="0",job="x"`; NULL: none. `*bytes`: see dl_loader_state_save.
     ///
-    /// Errors: DL_ERR_INVALID_ARGUMENT (labels of another form, or too little room).
+    /// Errors: DL_ERR_INVALID_ARGUMENT (invalid labels, or too little room).
     ///
     /// Threading: any thread. Since 0.3.
     ///
@@ -1091,8 +1091,8 @@ functions! {
 
     /// Appends the samples of all arrays: one array per field, in the order of the fields, with the same
     /// name, kind, dtype and shape. They are read during the call only. position (may be NULL) is what the
-    /// host needs to resume after these rows. After a restart, dl_writer_position returns that of the last
-    /// finished shard.
+    /// host needs to resume after these rows. After a restart, dl_writer_position returns the position of the
+    /// last finished shard.
     ///
     /// Rows that cannot be stored are all refused, and the writer stays usable: DL_ERR_MISMATCH,
     /// DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE. After a failure of the file system
@@ -1253,7 +1253,7 @@ functions! {
     ///
     /// - DL_ERR_NOT_FOUND: states why the linker refused.
     /// - DL_ERR_TRUNCATED: a truncated library is not loaded, since it would end the process.
-    /// - DL_ERR_UNSUPPORTED: no such entry point, or another ABI.
+    /// - DL_ERR_UNSUPPORTED: no such entry point, or a different ABI.
     /// - DL_ERR_NOT_A_FILE, and what the plug-in returns.
     ///
     /// Unstable: may change or be removed in a minor release.

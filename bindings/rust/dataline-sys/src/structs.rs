@@ -478,7 +478,7 @@ structs! {
         step: i64,
         /// rows, pads included
         samples: i64,
-        /// rows that are not pads
+        /// rows that are not padding
         valid: i64,
         /// `[samples]`: which dataset of a mix; else 0
         sample_sources: *const i64,
