@@ -175,8 +175,9 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_ERR_TOO_LARGE (-53)    /* larger than max_bytes_per_sample or another limit */
 #define DL_ERR_EMPTY (-54)        /* nothing to deliver, now or later */
 /* Saved state. */
-#define DL_ERR_BAD_STATE (-70)     /* not a state, damaged, or of another version */
-#define DL_ERR_STATE_REFUSED (-71) /* of another dataset or configuration; the message names both values */
+#define DL_ERR_BAD_STATE (-70) /* not a state, damaged, or of a different version */
+#define DL_ERR_STATE_REFUSED \
+  (-71) /* of a different dataset or configuration; the message names both values */
 /* The accelerator. */
 #define DL_ERR_NO_DEVICE (-80)   /* no driver, a driver that is too old, or no such device; see the message */
 #define DL_ERR_DEVICE_LOST (-81) /* permanent: the loader can only be destroyed */
@@ -272,12 +273,12 @@ typedef struct dl_log {
 DL_API DL_MUST_CHECK dl_status dl_options_create(dl_options** out, dl_error* error);
 DL_API void dl_options_destroy(dl_options* options); /* Destroys the options. NULL is allowed. */
 /* Copies options. Later changes to one do not affect the other. Arrays, tables, extensions and the cancel token
- * are shared, not copied. Their `release` and `destroy` are called when neither needs them. Since 0.3. */
+ * are shared, not copied. Their `release` and `destroy` are called when neither object needs them. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_options_copy(const dl_options* options, dl_options** out, dl_error* error);
 
 /* Sets an option from text, as the shell does: "256", "true", "64MiB", "full". Accepts every key except the
- * arrays. Errors: DL_ERR_UNKNOWN_OPTION (the message names the nearest key), DL_ERR_BAD_OPTION (it names what was
- * expected). */
+ * arrays. Errors: DL_ERR_UNKNOWN_OPTION (the message names the most similar key), DL_ERR_BAD_OPTION (the message
+ * states what was expected). */
 DL_API DL_MUST_CHECK dl_status dl_options_set(dl_options* options, const char* key, const char* value,
                                               dl_error* error);
 /* Sets an integer, size or boolean option from a number. */
@@ -308,10 +309,10 @@ DL_API DL_MUST_CHECK dl_status dl_options_set_log(dl_options* options, const dl_
 DL_API DL_MUST_CHECK dl_status dl_options_set_cancel_token(dl_options* options, dl_cancel_token* token,
                                                            dl_error* error);
 /* Sets the environment for `rank=auto` and `world_size=auto`: "NAME=value" strings, ended by NULL, such as the C
- * variable environ. The library never reads the environment itself. Variables of launchers are copied and all
- * others are ignored. dl_loader_create uses them if one of the two options is auto. It then fails with
- * DL_ERR_INVALID_ARGUMENT if variables are not ranks or contradict each other. It fails with DL_ERR_BAD_OPTION if
- * the other option is a number that differs from the launcher's value. Since 0.3. */
+ * variable environ. The library never reads the environment itself. Launcher variables are copied and all others
+ * are ignored. dl_loader_create uses them if either option is auto. It fails with DL_ERR_INVALID_ARGUMENT if the
+ * variables are not ranks or contradict each other, and with DL_ERR_BAD_OPTION if the other option is a number
+ * that differs from the launcher's value. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_options_set_environment(dl_options* options, const char* const* environment,
                                                           dl_error* error);
 /* Returns the current value as text: the default if the key is not set, "" if there is none. Valid until the next
@@ -340,10 +341,10 @@ typedef struct dl_launcher {
   /* "torchrun", "jax", "openmpi", "pmi", "slurm", "pmix", "kubernetes", or "none": process 0 of 1 */
   const char* family;
 } dl_launcher;
-/* Detects the launcher from `environment` (see dl_options_set_environment). The first of these that is set
- * applies: RANK and WORLD_SIZE (torchrun); JAX_PROCESS_ID and JAX_NUM_PROCESSES; the variables of Open MPI, of
- * PMI, of a Slurm step; PMIX_RANK; JOB_COMPLETION_INDEX. Rank and size always come from the same launcher.
- * Variables of Slurm count only inside a step. A step with one task per machine does not count if its tasks start
+/* Detects the launcher from `environment` (see dl_options_set_environment). The first of these that is set is
+ * used: RANK and WORLD_SIZE (torchrun); JAX_PROCESS_ID and JAX_NUM_PROCESSES; the variables of Open MPI, of PMI,
+ * of a Slurm step; PMIX_RANK; JOB_COMPLETION_INDEX. The rank and the size always come from the same launcher.
+ * Slurm variables count only inside a step. A step with one task per machine does not count if its tasks start
  * another launcher.
  *
  * Errors: DL_ERR_INVALID_ARGUMENT if a set of variables is incomplete, if two launchers contradict each other, or
@@ -485,8 +486,8 @@ static inline const dl_view* dl_view_at(const dl_view* views, int32_t index) {
 /* ---- Datasets --------------------------------------------------------------------------------------------- */
 
 /* Opens a dataset: `scheme:path[,path...][?key=value&...]`, or a bare path, whose format is detected. Files stay
- * open. Only headers are read, except for .gz files and with io=memory. options may be NULL; only those of scope
- * dataset apply.
+ * open. Only headers are read, except from .gz files and with io=memory. options may be NULL; only options of
+ * scope dataset apply.
  *
  * Errors: DL_ERR_BAD_URI, DL_ERR_NOT_FOUND, DL_ERR_PERMISSION, DL_ERR_NOT_A_FILE, DL_ERR_TRUNCATED,
  * DL_ERR_CORRUPT, DL_ERR_MISMATCH, DL_ERR_UNSAFE_TYPE, DL_ERR_UNSUPPORTED, DL_ERR_EMPTY, DL_ERR_TOO_MANY_FILES,
@@ -495,10 +496,10 @@ static inline const dl_view* dl_view_at(const dl_view* views, int32_t index) {
  * Files that change while in use. Every file is checked before a batch reads from it, and again when the batch has
  * been copied. Truncated data is therefore a bad sample (DL_ERR_TRUNCATED, with file and offset), never zeros. If
  * a file keeps its size but was modified after open (by its modification time), all of it is DL_ERR_CHANGED: open
- * it again. A file that grew, was unlinked, renamed or replaced is read as it was at open. A change that affects
- * neither size nor modification time is not detected. io=auto maps files of local file systems. It reads all other
- * files with pread, as io=pread does: those on network, user-space and unknown file systems without a block
- * device.
+ * it again. A file that grew, or was unlinked, renamed or replaced, is read as it was at open. A change that
+ * affects neither size nor modification time is not detected. io=auto maps files of local file systems. It reads
+ * all other files with pread, as io=pread does: those on network, user-space and unknown file systems without a
+ * block device.
  *
  * fault_guard=true. If a whole page of a mapped file is truncated during a read, or its disk fails, the kernel
  * sends SIGBUS, which kills the process. With this option a SIGBUS handler turns it into an error
@@ -507,11 +508,12 @@ static inline const dl_view* dl_view_at(const dl_view* views, int32_t index) {
  *   Others     The handler acts only on loads from mapped files of datasets opened with this option. It forwards
  *              everything else to the previous handler (with its flags and mask) or the default action. The first
  *              such dl_dataset_open installs it, with SA_ONSTACK, until the process ends. A handler that the host
- *              installs later must forward faults it does not know. Opening another such dataset logs a handler
- *              that was installed over this one. If the host restored the default action, it also installs this
- *              one again.
- *   Threads    It runs in the loading thread: a worker, or the thread in dl_loader_next. Workers block all signals
- *              except SIGBUS. A host thread that blocks SIGBUS and calls dl_loader_next is not guarded.
+ *              installs later must forward faults it does not recognize. When another such dataset is opened, the
+ *              log reports any handler that was installed over this one. If the host restored the default action,
+ *              this handler is also installed again.
+ *   Threads    The handler runs in the loading thread: a worker, or the thread in dl_loader_next. Workers block
+ *              all signals except SIGBUS. A host thread that blocks SIGBUS and calls dl_loader_next is not
+ *              guarded.
  *   fork       A child inherits the handler, and its datasets stay guarded.
  *   Unloading  A shared library that installed it stays in memory (RTLD_NODELETE). dlclose is harmless.
  *   Copies     Two copies of the library in one process both work: the later one forwards to the earlier one.
@@ -552,8 +554,8 @@ DL_API DL_MUST_CHECK dl_status dl_dataset_from_arrays(const dl_array* arrays, in
 
 /* Create a dataset from a table in memory. dl_dataset_from_arrow reads all arrays of a stream (Arrow's C stream
  * interface). dl_dataset_from_arrow_array reads one array (C data interface). An array is a struct whose children
- * are the columns, or a single column, which is called `data` if it has no name. Fields and types are those of the
- * format `arrow`:
+ * are the columns, or a single column, which is called `data` if it has no name. Fields and types are the same as
+ * for the format `arrow`:
  *
  *   - numbers and bool; times as their integers
  *   - binary and strings as ragged u8
@@ -565,15 +567,15 @@ DL_API DL_MUST_CHECK dl_status dl_dataset_from_arrays(const dl_array* arrays, in
  * bits, and values with nulls that are filled. `keys` are the keys of an `arrow:` URI, such as
  * `fields=image/bytes,label&nulls=fill(0)`. If it is NULL, all columns are read, and a sample with a null is bad.
  *
- * The call takes ownership of its Arrow arguments, also if it fails: their `release` is NULL afterwards. The
+ * The call takes ownership of its Arrow arguments, even if it fails: their `release` is NULL afterwards. The
  * stream and its schema are read and released in this call. The arrays are released by any thread, when the
- * dataset and everything made from it are gone. They must not change. Offsets and indices are checked. The length
- * of a buffer is not part of Arrow's structs: the host is responsible for it. A saved state belongs to the same
- * rows in the same arrays.
+ * dataset and everything made from it are gone. They must not change. Offsets and indices are checked. Arrow's
+ * structs do not contain buffer lengths: the host is responsible for them. A saved state can be loaded only with
+ * the same rows in the same arrays.
  *
  * Errors:
  *   - DL_ERR_READER: the stream failed. The message contains its text.
- *   - DL_ERR_UNSUPPORTED: a type that is not read. The message names it.
+ *   - DL_ERR_UNSUPPORTED: an unsupported type. The message names it.
  *   - DL_ERR_BAD_URI: in `keys`.
  *   - DL_ERR_INVALID_ARGUMENT: an argument that was released already.
  *   - DL_ERR_CORRUPT, DL_ERR_NO_SUCH_FIELD, DL_ERR_TOO_LARGE, DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_CANCELLED.
@@ -599,9 +601,9 @@ typedef struct dl_reader_cell {
   /* In: the field's bytes (dense) or 0. Out, ragged: bytes of the record, which must be whole items. More than
    * capacity means that the sample is too large (DL_ERR_TOO_LARGE). */
   int64_t bytes;
-  /* Out: NULL if the bytes are at data. Otherwise their address in memory of the host, with any alignment: rows
-   * are converted directly from there. The bytes must not change until request->release is called. If that is not
-   * set, they must not change while the dataset or anything made from it exists. */
+  /* Out: NULL if the bytes are at data. Otherwise their address in host memory, with any alignment: rows are
+   * converted directly from there. The bytes must not change until request->release is called. If that is not set,
+   * they must not change while the dataset or anything made from it exists. */
   const void* borrowed;
   int32_t status; /* out: nonzero if this record is bad; the host chooses the code */
   int32_t reserved32;
@@ -628,7 +630,7 @@ typedef struct dl_reader_request {
   const int32_t* cancelled;
   dl_reader_cell* cells; /* record r, field f: dl_reader_cell_at(request, r, f) */
   /* Why a record is bad: the text of record r starts at `messages + r * message_bytes`. Zeroed before the call. If
-   * the call fails, records without a text have the text of record 0. */
+   * the call fails, the text of record 0 is used for records without a text. */
   char* messages;
   int64_t message_bytes; /* room for one text with its NUL */
   /* Out: called once, from the thread that called `read`, when no borrowed memory of this call is read any more.
@@ -653,8 +655,8 @@ static inline dl_reader_cell* dl_reader_cell_at(const dl_reader_request* request
 #endif
 }
 
-/* A reader is code of the host that delivers records. `read` is called from worker threads, concurrently. With
- * num_workers=0 it is called from the thread in dl_loader_next; with `prompt`, from both. It returns one of:
+/* A reader is host code that delivers records. Worker threads call `read` concurrently. With num_workers=0 the
+ * thread in dl_loader_next calls it; with `prompt`, both do. It returns one of:
  *
  *   - 0: the cells are filled.
  *   - DL_READER_INTERRUPTED: the host wants its thread back. The records do not count as bad and the position
@@ -672,39 +674,39 @@ typedef struct dl_reader {
   void* context;
   int32_t (*read)(void* context, dl_reader_request* request);
   void (*destroy)(void* context);
-  /* A text that changes when the data changes; NULL for none. Saved states compare it. So does the option `cache`,
-   * which reuses samples as long as it and `files` stay the same. */
+  /* A string that changes when the data changes; NULL for none. Saved states compare it. So does the option
+   * `cache`, which reuses samples as long as this string and `files` stay the same. */
   const char* fingerprint;
-  /* The number of blocks. The records of a block cost little once one of them was read, such as those of a
-   * compressed group. Block i ends before record block_ends[i]. The values rise, and the last one is record_count.
+  /* The number of blocks. Once one record of a block was read, its other records are cheap, as in a compressed
+   * group. Block i ends before record block_ends[i]. The values ascend, and the last one is record_count.
    * shuffle=window uses these blocks and ignores shuffle_block, so that each block is read within one stretch of
    * an epoch. Copied. 0, with block_ends NULL: none. Since 0.3. */
   int64_t block_count;
   const int64_t* block_ends; /* [block_count]. Since 0.3. */
-  /* How many blocks the reader can keep open. Reading a record of one more costs as much as opening it again. 0:
+  /* How many blocks the reader can keep open. Reading from one more block costs as much as opening it again. 0:
    * any number. With shuffle=window fewer are open at a time: shuffle_blocks is at most a quarter of this number,
    * and at least 1. Since 0.3. */
   int64_t held_blocks;
-  /* 1: a call takes as long as copying its records, and sometimes a few milliseconds. It waits only for storage of
-   * this machine. A consumer that waits for a batch then also calls `read`, in its own thread, as long as calls
-   * take tens of microseconds on average. Its deadline may be late by one call. Workers take complete batches. 0:
-   * only workers call it. Since 0.3. */
+  /* 1: a call takes as long as copying its records, and sometimes a few milliseconds. It waits only for local
+   * storage. A consumer that waits for a batch then also calls `read`, in its own thread, as long as calls take
+   * tens of microseconds on average. Its deadline may be late by one call. Workers take complete batches. 0: only
+   * workers call it. Since 0.3. */
   int32_t prompt;
   int32_t reserved; /* zero. Since 0.3. */
   /* A hint that block `block` of block_ends is read soon. The reader can do expensive work, such as decompression,
    * while other threads read or the consumer computes. Called with shuffle=window, about once per epoch for each
-   * block, in the order in which blocks are opened. The threads that call it, concurrently, then call `read`. It
-   * must only note the number and return immediately: a batch waits for it. Some blocks are never announced, and
+   * block, in the order in which blocks are opened. The threads that call `read` also call it, concurrently. It
+   * must only record the number and return immediately: a batch waits for it. Some blocks are never announced, and
    * after a seek some announced blocks are not read. NULL: none. Since 0.3. */
   void (*advise)(void* context, int64_t block);
-  /* The files that the records are read from, in order: paths of this machine, or of storages that the options
-   * know. Each must exist. The library notes their state now, so a file that is opened later may differ. It
+  /* The files that the records are read from, in order: paths on this machine, or in storages that the options
+   * contain. Each must exist. The library records their state now, so a file that is opened later may differ. It
    * compares them wherever it compares its own files: in saved states, for the option `cache`, in
    * dl_dataset_identity. Copied. 0, with files NULL: none. Since 0.3. */
   int64_t file_count;
   const char* const* files; /* [file_count]. Since 0.3. */
-  /* [file_count]: the record after the last one of each file; the values rise to record_count. NULL: a record may
-   * be in any file. If set, a changed file invalidates only its own samples in a cache. Copied. Since 0.3. */
+  /* [file_count]: the record after the last one of each file; the values ascend to record_count. NULL: a record
+   * may be in any file. If set, a changed file invalidates only its own samples in a cache. Copied. Since 0.3. */
   const int64_t* file_ends;
 } dl_reader;
 /* Creates a dataset over the reader. The table is copied. */
@@ -741,15 +743,15 @@ DL_API int32_t dl_dataset_note_count(const dl_dataset* dataset); /* The number o
  * not in the dataset (bad_files=skip). "damaged: ..." names a file or a set that is not what was written. */
 DL_API const char* dl_dataset_note(const dl_dataset* dataset, int32_t index);
 /* Class names, indexed by label (a folder's class directories, in order). dl_dataset_class_count is 0 if the
- * dataset has none. A composed dataset has those of its first part that has any. A name is UTF-8, or the raw bytes
- * of a directory name that is not UTF-8. It lives as long as the dataset. dl_dataset_class_name returns "" for an
- * index out of range. */
+ * dataset has none. A composed dataset has the classes of the first part that has any. A name is UTF-8, or the raw
+ * bytes of a directory name that is not UTF-8. It lives as long as the dataset. dl_dataset_class_name returns ""
+ * for an index out of range. */
 DL_API int64_t dl_dataset_class_count(const dl_dataset* dataset);
 DL_API const char* dl_dataset_class_name(const dl_dataset* dataset, int64_t index);
 
 /* Reads one sample through the transforms of `options`, as a batch of one: for viewers, tests and checks. Options
- * that define a sample apply (transform, seed, device, limits, memory). Options of order, batches, threads and bad
- * samples do not. Random operators draw as for the first sample of epoch 0. Each call plans and allocates as
+ * that define a sample apply (transform, seed, device, limits, memory). Options for order, batches, threads and
+ * bad samples do not. Random operators draw as for the first sample of epoch 0. Each call plans and allocates as
  * dl_loader_create does: do not train with it. Errors: those of dl_loader_create and dl_loader_next;
  * DL_ERR_OUT_OF_RANGE for the index. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_read(const dl_dataset* dataset, int64_t index,
@@ -760,12 +762,12 @@ DL_API void dl_dataset_destroy(dl_dataset* dataset);
 
 /* ---- Loaders ---------------------------------------------------------------------------------------------- */
 
-/* Creates a loader: plans memory, starts the workers and begins to load. The loader keeps its own reference to the
- * dataset. options may be NULL. A driver is opened only for device=cuda and pin_memory.
+/* Creates a loader: plans memory, starts the workers and starts loading. The loader keeps its own reference to the
+ * dataset. options may be NULL. The driver is opened only for device=cuda and pin_memory.
  *
  * Errors:
  *   - DL_ERR_OUT_OF_RANGE: indices, weights or start.
- *   - DL_ERR_NO_MEMORY: for memory of a device, the message states how much is needed and how much is free.
+ *   - DL_ERR_NO_MEMORY: for device memory, the message states how much is needed and how much is free.
  *   - DL_ERR_MISMATCH: parts of a mix whose samples do not fit one batch.
  *   - DL_ERR_NO_DEVICE, DL_ERR_DEVICE_LOST: with device=cuda.
  *   - DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD, DL_ERR_OVER_BUDGET, DL_ERR_THREAD,
@@ -776,22 +778,22 @@ DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_op
 /* Returns the next batch, in order. A negative timeout_ns waits without limit, 0 polls. dl_batch_release returns
  * the batch's slot. DL_END_OF_EPOCH ends each epoch once. DL_END follows the last one.
  *
- * With num_workers=0 the call does the work itself, whatever the timeout. If another thread is doing it, the call
- * waits for that thread as for a worker. With workers, a call that waits also fills rows, in pieces of at most
- * about 50 us. It does not do so with timeout 0, and it calls a reader of the host only if dl_reader.prompt is
+ * With num_workers=0 the call does the work itself, regardless of the timeout. If another thread is already doing
+ * it, the call waits for that thread as for a worker. With workers, a call that waits also fills rows, in pieces
+ * of at most about 50 us. It does not do so with timeout 0, and it calls a host reader only if dl_reader.prompt is
  * set.
  *
- * A failure of the machine while a batch is filled is never a bad sample, whatever on_error is. The call fails
- * with DL_ERR_NO_MEMORY, DL_ERR_TOO_MANY_FILES, or DL_ERR_IO (a device that fails every read, a call that is
- * always interrupted), with os_error and the file. The position stays and nothing is counted. The next call fills
- * the batch again, with the same bytes. A failed device read is tried twice. It is a bad sample only if other
- * samples can be read.
+ * A system failure while a batch is filled is never a bad sample, regardless of on_error. The call fails with
+ * DL_ERR_NO_MEMORY, DL_ERR_TOO_MANY_FILES, or DL_ERR_IO (a device that fails every read, a call that is always
+ * interrupted), with os_error and the file. The position stays and nothing is counted. The next call fills the
+ * batch again, with the same bytes. A failed device read is tried twice. It is a bad sample only if other samples
+ * can be read.
  *
  * Errors:
  *   - DL_ERR_BAD_SAMPLE: once per step. The position stays, and the next call delivers the step's good samples.
  *   - DL_ERR_WRONG_STATE: the caller is a reader, operator or storage that is filling a batch of this loader, and
  *     would wait for its own thread. With device=cuda, see also dl_batch_wait on CUDA graphs.
- *   - DL_ERR_DEVICE_LOST: with device=cuda. Then returned by every call, even for batches loaded before.
+ *   - DL_ERR_DEVICE_LOST: with device=cuda. Every later call returns it too, even for batches loaded before.
  *   - DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_FORKED.
  *
  * Threading: any thread; each call gets a different batch. */
@@ -821,22 +823,23 @@ DL_API DL_MUST_CHECK dl_status dl_loader_epoch(dl_loader* loader, dl_epoch** out
 DL_API DL_MUST_CHECK dl_status dl_loader_stream(dl_loader* loader, dl_epoch** out, dl_error* error);
 /* Does what dl_loader_next does, for one loop. Several threads may share the loop: each batch goes to one of them.
  *
- * DL_END_OF_EPOCH: the epoch is over. The first such result moves the position to (epoch + 1, 0). Every other
- * caller that waits and every later call also gets it, and moves nothing. All threads therefore see the end, and
- * none gets a batch of the next epoch.
+ * DL_END_OF_EPOCH: the epoch is over. The first such result moves the position to (epoch + 1, 0). All other
+ * waiting callers and all later calls also get it, and do not move the position. All threads therefore see the
+ * end, and none gets a batch of the next epoch.
  *
  * DL_ERR_WRONG_STATE: the loop was ended before that, by a newer dl_loader_epoch or dl_loader_begin_epoch, a seek,
  * a loaded state or the end of the loader. Callers that wait get it too. No batch is lost.
  *
- * dl_loader_next reads from the same stream and ends no loop. Its batches are missing here, and an end that it
- * returned also ends the loop. Other results and errors: as dl_loader_next, but never DL_END. Since 0.3. */
+ * dl_loader_next reads from the same stream and ends no loop. This loop does not receive the batches that
+ * dl_loader_next returned, and an end that it returned also ends the loop. Other results and errors: as
+ * dl_loader_next, but never DL_END. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_epoch_next(dl_epoch* epoch, int64_t timeout_ns, dl_batch** out,
                                              dl_error* error);
 /* Ends every dl_epoch_next that waits on this handle, with DL_INTERRUPTED. If none waits, the next call returns
- * it, so that no interrupt is lost. Never blocks. NULL is allowed. Threading: any thread, also in a signal
+ * it, so that no interrupt is lost. Never blocks. NULL is allowed. Threading: any thread, including in a signal
  * handler. Since 0.3. */
 DL_API void dl_epoch_interrupt(dl_epoch* epoch);
-/* Frees the handle, also after its loader was destroyed. NULL is allowed. An epoch that is released in the middle
+/* Frees the handle, even after its loader was destroyed. NULL is allowed. An epoch that is released in the middle
  * stays the current one until another loop starts. Threading: once, when no other call on the handle is in
  * progress or follows. Since 0.3. */
 DL_API void dl_epoch_release(dl_epoch* epoch);
@@ -846,7 +849,7 @@ DL_API void dl_epoch_release(dl_epoch* epoch);
 DL_API DL_MUST_CHECK dl_status dl_loader_begin_epoch(dl_loader* loader, dl_error* error);
 
 /* Returns the position (epoch, step), 0 <= step <= steps. At (e, steps), DL_END_OF_EPOCH of epoch e is still due.
- * At (e + 1, 0), it was delivered. The position counts what dl_loader_next delivered, not what was loaded
+ * At (e + 1, 0), it was delivered. The position counts the batches that dl_loader_next delivered, not those loaded
  * ahead. */
 DL_API DL_MUST_CHECK dl_status dl_loader_position(const dl_loader* loader, int64_t* epoch, int64_t* step,
                                                   dl_error* error);
@@ -857,10 +860,10 @@ DL_API DL_MUST_CHECK dl_status dl_loader_seek(dl_loader* loader, int64_t epoch, 
 /* The number of batches in an epoch, the same on every rank; -1: unknown. */
 DL_API int64_t dl_loader_steps(const dl_loader* loader);
 
-/* Replaces the order (sample_indices), from the next epoch that has not begun. Only for loaders created with
- * sample_indices, and with the same count. Lifetime: see dl_options_set_indices. The replaced order is kept until
- * the next such call, so that a state saved under it can be loaded. To load an older state, set its order again
- * first. */
+/* Replaces the order (sample_indices), starting at the next epoch that has not begun. Only for loaders created
+ * with sample_indices, and with the same count. Lifetime: see dl_options_set_indices. The replaced order is kept
+ * until the next such call, so that a state saved under it can be loaded. To load an older state, set its order
+ * again first. */
 DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const int64_t* indices, int64_t count,
                                                      void (*release)(void* context), void* context,
                                                      dl_error* error);
@@ -870,15 +873,15 @@ DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const in
  * and last 64 KiB of each (at most 64 files). If a device cannot read them, the call fails and the loader stays
  * usable.
  *
- * *bytes is the room in text on input, and the bytes of the text with its NUL on output. If text is NULL, only
- * *bytes is set. A later call may need more or less, because the position moves. If the room is too small, the
- * call fails with DL_ERR_INVALID_ARGUMENT: *bytes is the room needed, and nothing is written. */
+ * On input *bytes is the capacity of text. On output it is the size of the text with its NUL. If text is NULL,
+ * only *bytes is set. A later call may need more or less, because the position moves. If the capacity is too
+ * small, the call fails with DL_ERR_INVALID_ARGUMENT: *bytes is the size needed, and nothing is written. */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_save(const dl_loader* loader, char* text, size_t* bytes,
                                                     dl_error* error);
-/* Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the saving job.
- * rank and world_size may differ too, if the global batch is equal. With tune=on the loader starts with the
- * workers and the depth that the saving job had found. Errors: DL_ERR_BAD_STATE, DL_ERR_STATE_REFUSED (the message
- * names the first line that differs, with both values). */
+/* Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the job that
+ * saved it. rank and world_size may differ too, if the global batch is equal. With tune=on the loader starts with
+ * the workers and the depth that the other job had found. Errors: DL_ERR_BAD_STATE, DL_ERR_STATE_REFUSED (the
+ * message names the first line that differs, with both values). */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_load(dl_loader* loader, const char* text, dl_error* error);
 
 /* Ends every current and later wait with DL_CANCELLED, until a seek or load. Never blocks. Threading: any
@@ -886,7 +889,7 @@ DL_API DL_MUST_CHECK dl_status dl_loader_state_load(dl_loader* loader, const cha
 DL_API void dl_loader_cancel(dl_loader* loader);
 /* Ends every dl_loader_next, dl_epoch_next and dl_loader_work that waits, with DL_INTERRUPTED. If none waits, the
  * next of these calls returns it. Only a seek or load clears an interrupt before that. Never blocks. Threading:
- * any thread, also in a signal handler. */
+ * any thread, including in a signal handler. */
 DL_API void dl_loader_interrupt(dl_loader* loader);
 
 /* A handle for the host's event loop. It is signalled while dl_loader_next would not wait. On Linux it is a
@@ -921,7 +924,7 @@ typedef struct dl_stats {
   int64_t lease_copies;      /* batches delivered as a new allocation, beyond the slots for leases */
   int64_t ready_batches;     /* loaded, not yet delivered */
   int64_t pinned_bytes;      /* page-locked; 0 if that was refused (logged once) */
-  int64_t threads_abandoned; /* workers abandoned in a read of the host that did not return */
+  int64_t threads_abandoned; /* workers abandoned in a host callback that did not return */
   int64_t device_bytes;      /* device memory that the loader holds now */
   int64_t copied_bytes;      /* copied over the bus to the device */
   int64_t warned;            /* images delivered although the decoder warned of damage (on_warning=accept) */
@@ -950,10 +953,10 @@ DL_API DL_MUST_CHECK dl_status dl_loader_bad_sample_at(const dl_loader* loader, 
                                                        dl_bad_sample* out, dl_error* error);
 
 /* Cancels, joins the workers and frees the loader. NULL is allowed. Leased batches stay valid until they are
- * released. A worker inside a read of the host (dl_reader, dl_storage) sees request->cancelled and has one second
- * to return. After that it is abandoned together with what it uses, and this is logged. With a device, the call
- * waits for the copies in flight and for the work queued on released batches. Its loops end: dl_epoch_next returns
- * DL_ERR_WRONG_STATE, and they are released as usual.
+ * released. A worker inside a host callback (dl_reader, dl_storage) sees request->cancelled and has one second to
+ * return. After that it is abandoned together with what it uses, and this is logged. With a device, the call waits
+ * for the copies in flight and for the work queued on released batches. The loader's loops end: dl_epoch_next
+ * returns DL_ERR_WRONG_STATE, and the host releases them as usual.
  *
  * Threading: once, when no other call on the loader or on one of its loops is in progress. No call on the loader
  * may follow. */
@@ -971,7 +974,7 @@ typedef struct dl_batch_info {
   int64_t epoch;
   int64_t step;
   int64_t samples;               /* rows, pads included */
-  int64_t valid;                 /* rows that are not pads */
+  int64_t valid;                 /* rows that are not padding */
   const int64_t* sample_sources; /* [samples]: which dataset of a mix; else 0 */
   const int64_t* sample_indices; /* [samples]: index in it; for replaced samples, of the replacement */
 } dl_batch_info;
@@ -986,7 +989,7 @@ DL_API void dl_batch_release(dl_batch* batch);
 /* Batches in device memory (device=cuda:N) are delivered while their copies are still in flight. A `stream` is a
  * CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy stream, however the program
  * was compiled. cudaStreamPerThread is the stream of the calling thread. A batch that waited in it may be released
- * by any thread: the legacy stream, which comes after the streams of all threads, then represents it. Neither call
+ * by any thread: the legacy stream, which runs after the streams of all threads, then represents it. Neither call
  * waits on the host.
  *
  *   - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the first
@@ -1007,30 +1010,30 @@ DL_API void dl_batch_release(dl_batch* batch);
  * meanwhile, dl_loader_next returns DL_ERR_WRONG_STATE after a second.
  *
  * fork(). A child must not access the memory of batches or slots. On kernels older than 5.9, fork() may give the
- * parent other pages than the device reads, if they are page-locked (device=cuda, pin_memory). On such kernels, do
- * not fork while a loader exists: start processes with posix_spawn, or before the loader.
+ * parent different pages from those that the device reads, if they are page-locked (device=cuda, pin_memory). On
+ * such kernels, do not fork while a loader exists: start processes with posix_spawn, or before the loader.
  *
  * On the cpu device there is nothing to wait for, and dl_batch_release_on does what dl_batch_release does.
- * dl_batch_release_on always drops the reference, also if it fails.
+ * dl_batch_release_on always drops the reference, even if it fails.
  *
  * Errors:
- *   - DL_ERR_INVALID_ARGUMENT: a stream of another device, or one that was destroyed. The host then waits for the
- *     whole device before the memory is written again.
+ *   - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The host then waits for
+ *     the whole device before the memory is written again.
  *   - DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
  *
  * Threading: any thread; the thread's current CUDA context is preserved. */
 DL_API DL_MUST_CHECK dl_status dl_batch_wait(dl_batch* batch, void* stream, dl_error* error);
 DL_API DL_MUST_CHECK dl_status dl_batch_release_on(dl_batch* batch, void* stream, dl_error* error);
 
-/* Return a field as a DLPack tensor. The tensor holds the batch until its deleter is called, on any thread, also
+/* Return a field as a DLPack tensor. The tensor holds the batch until its deleter is called, on any thread, even
  * after the loader is destroyed. dl_batch_dlpack_versioned (DLPack 1.x) flags the tensor read-only if the view is.
  * The tensors of dl_batch_dlpack have no such flag, so read-only fields fail with DL_ERR_UNSUPPORTED. For a ragged
  * field, the tensor is the packed data.
  *
  * These calls do not wait for device memory: use dl_batch_wait for each stream. The deleter does what
  * dl_batch_release does. If no stream has waited, as with DLPack's stream=-1, CUDA's legacy stream represents the
- * reader, and with it each blocking stream. The memory is written again only after the work that is in them when
- * the batch is released. */
+ * reader, and with it each blocking stream. The memory is written again only after the work that is queued in them
+ * when the batch is released. */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 DL_API DL_MUST_CHECK dl_status dl_batch_dlpack(dl_batch* batch, int32_t field, struct DLManagedTensor** out,
@@ -1039,14 +1042,14 @@ DL_API DL_MUST_CHECK dl_status dl_batch_dlpack_versioned(dl_batch* batch, int32_
                                                          struct DLManagedTensorVersioned** out,
                                                          dl_error* error);
 
-/* Returns the batch as a record batch of Arrow's C data interface: a struct array of the rows that are not pads,
- * without nulls. It has a child for each field of dl_batch_views:
+/* Returns the batch as a record batch of Arrow's C data interface: a struct array of the rows that are not
+ * padding, without nulls. It has a child for each field of dl_batch_views:
  *
  *   - dense: the type of the values, inside a fixed_size_list for each dim after the first
  *   - ragged: large_list of that
  *   - ragged u8 of one dim: large_binary
  *
- * The array shares the batch's memory, and holds the batch until it is released (any thread, also after the loader
+ * The array shares the batch's memory, and holds the batch until it is released (any thread, even after the loader
  * is destroyed). So does each child that was moved out. Two kinds of fields are copied: bool, which Arrow stores
  * as bits, and fields whose rows are not stored one after another (DL_VIEW_OVERLAPPING, several fields of one
  * record). The schema holds nothing. The previous contents of *schema and *array are ignored; after an error they
@@ -1063,10 +1066,10 @@ DL_API DL_MUST_CHECK dl_status dl_batch_arrow(dl_batch* batch, struct ArrowSchem
 #define DL_UNSTABLE /* marks these calls */
 
 typedef struct dl_opening dl_opening; /* a dataset that is being opened */
-/* Starts to open a dataset on a thread of the library, as dl_dataset_open does, and returns. Use it if the host
- * must not block, or wants to show progress. The options are copied. Their log and allocator are called from that
- * thread. Errors: DL_ERR_THREAD (the thread could not be started). dl_opening_wait reports what is wrong with the
- * URI or the data. */
+/* Starts opening a dataset on a library thread, as dl_dataset_open does, and returns immediately. Use it if the
+ * host must not block, or wants to show progress. The options are copied. That thread calls their log and
+ * allocator. Errors: DL_ERR_THREAD (the thread could not be started). dl_opening_wait reports errors in the URI
+ * and the data. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_open_async(const char* uri, const dl_options* options,
                                                                  dl_opening** out, dl_error* error);
 /* Waits for an opening. A negative timeout_ns waits without limit, 0 polls. DL_OK: *out is the dataset, which the
@@ -1096,19 +1099,19 @@ typedef struct dl_progress {
 /* Fills *out. Never blocks. Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_progress(const dl_opening* opening, dl_progress* out,
                                                                dl_error* error);
-/* Ends the opening soon, with DL_CANCELLED, unless it is done by then. The cancel token of the options does so
- * too, but this call cancels no token. Never blocks. NULL is allowed. Threading: any thread. */
+/* Ends the opening soon, with DL_CANCELLED, unless it completes first. The cancel token of the options has the
+ * same effect, but this call does not cancel the token. Never blocks. NULL is allowed. Threading: any thread. */
 DL_API DL_UNSTABLE void dl_opening_cancel(dl_opening* opening);
 /* Cancels the opening, waits for its thread and frees it, with the dataset if that was not returned. The thread
  * notices a cancel between files, pieces of 8 MiB, members of a .gz file and 1024 entries. NULL is allowed. In a
- * forked child it only frees. Do not call it from a callback. */
+ * forked child it only frees memory. Do not call it from a callback. */
 DL_API DL_UNSTABLE void dl_opening_destroy(dl_opening* opening);
 
-/* Describes which files of this machine the dataset is read from, as lines of text "key: value". Compare the text
- * to decide whether something made from the dataset earlier may be reused. Two texts are equal if the structure is
- * equal: formats, fields, keys, order of parts. For each file, the canonical path, size, inode, and times of
- * modification and of status change must also be equal. A remount changes nothing. Paths appear as digests. An
- * object of a storage has its fingerprint instead. In a folder, every file is examined. *bytes and text: see
+/* Describes the local files that the dataset is read from, as lines of text "key: value". Compare the text to
+ * decide whether you can reuse something that was made from the dataset earlier. Two texts are equal if the
+ * structure is equal: formats, fields, keys, order of parts. For each file, the canonical path, size, inode,
+ * modification time and status-change time must also be equal. A remount changes nothing. Paths appear as digests.
+ * A storage object has its fingerprint instead. In a folder, every file is examined. *bytes and text: see
  * dl_loader_state_save. Errors: DL_ERR_UNSUPPORTED (data in memory, a reader without files and fingerprint,
  * objects without a fingerprint: changes cannot be detected). Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_identity(const dl_dataset* dataset, char* text,
@@ -1136,7 +1139,7 @@ typedef struct dl_image_info {
  * is `index`.
  *
  * Errors:
- *   - DL_ERR_UNSUPPORTED: a field of another kind.
+ *   - DL_ERR_UNSUPPORTED: a field of a different kind.
  *   - DL_ERR_CORRUPT: not an image, or an inconsistent header.
  *   - DL_ERR_NO_SUCH_FIELD, DL_ERR_OUT_OF_RANGE, DL_ERR_TRUNCATED, and the errors of reading the sample.
  *
@@ -1174,13 +1177,13 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* lo
 /* ---- Measurements ----------------------------------------------------------------------------------------- */
 /* Where the time goes. The counters of dl_stats are always available. With stats=full, or once a trace has begun,
  * the loader also measures each worker's time, by stage and by reason for waiting, and the consumer's calls of
- * dl_loader_next. This costs at most 1 %, or 0.1 us per batch: among runs that take microseconds, one in several
- * is measured and represents the others. */
+ * dl_loader_next. This costs at most 1 %, or 0.1 us per batch: of several runs that take microseconds, only one is
+ * measured and represents the others. */
 
 typedef struct dl_metrics dl_metrics; /* what a loader measures; outlives the loader */
 /* Returns what a loader measures, as a table. The table stays valid when the loader is destroyed, and then reports
  * its last numbers. Destroy it with dl_metrics_destroy (NULL is allowed). In a forked child its calls return
- * DL_ERR_FORKED. Threading: any thread. Any number of threads may read one dl_metrics, also while its loader is
+ * DL_ERR_FORKED. Threading: any thread. Any number of threads may read one dl_metrics, even while its loader is
  * destroyed. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_metrics(const dl_loader* loader, dl_metrics** out,
                                                              dl_error* error);
@@ -1233,7 +1236,7 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_at(const dl_metrics* metri
 /* Writes the table in Prometheus's text format 0.0.4. Names are, for example, `dataline_batches_total` and
  * `dataline_worker_work_seconds_total{thread="0",stage="read"}`. `dataline_exposed_seconds_total` is the time that
  * consumers waited in dl_loader_next. labels is added to each series, as in `rank="0",job="x"`; NULL: none.
- * *bytes: see dl_loader_state_save. Errors: DL_ERR_INVALID_ARGUMENT (labels of another form, or too little room).
+ * *bytes: see dl_loader_state_save. Errors: DL_ERR_INVALID_ARGUMENT (invalid labels, or too little room).
  * Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_text(const dl_metrics* metrics, const char* labels,
                                                            char* text, size_t* bytes, dl_error* error);
@@ -1288,19 +1291,18 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_start(dl_loader* load
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_stop(dl_loader* loader, dl_error* error);
 
 /* ---- Tuning ----------------------------------------------------------------------------------------------- */
-/* The number of workers and the prefetch depth can change while a job runs: the loader changes them (option
- * `tune`, by default on with num_workers=auto), or the host does. The delivered bytes stay the same.
+/* The number of workers and the prefetch depth can change while a job runs. Either the loader changes them (option
+ * `tune`, on by default with num_workers=auto), or the host does. The delivered bytes stay the same.
  *
  * Limits: num_workers=auto allows the number of CPUs, or 8 if that is more; prefetch_depth=auto, or not set,
  * allows 16 batches; a number is the limit itself. The memory plan contains the limits from the start. They are
  * lower where memory_budget requires it, or where the system refuses a thread.
  *
- * The loader measures what the consumer receives: batches per second, and the share of the time that it waits. It
- * takes back each change that does not help. When nothing is left to try, it rests until the rate falls by a
- * tenth, the waiting grows by a tenth of the time, or the number of CPUs changes. It logs each decision
- * (DL_LOG_INFO). */
+ * The loader measures what the consumer receives: batches per second, and the share of time it waits. It reverts
+ * each change that does not help. When nothing is left to try, it rests until the rate falls by a tenth, the share
+ * of time spent waiting rises by 0.1, or the number of CPUs changes. It logs each decision (DL_LOG_INFO). */
 
-/* Sets the number of workers that work: 1 to dl_tuned.most_workers. Other workers finish the rows that they are
+/* Sets the number of active workers: 1 to dl_tuned.most_workers. Other workers finish the rows that they are
  * loading and then sleep. This ends tuning. Never blocks for long. Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_WRONG_STATE
  * (created with num_workers=0), DL_ERR_FORKED. Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_set_workers(dl_loader* loader, int64_t count,
@@ -1315,7 +1317,7 @@ typedef struct dl_tuned {
   int32_t mode;           /* DL_TUNE_* */
   int64_t num_workers;    /* active now, perhaps only as a trial; 0: the caller's thread */
   int64_t prefetch_depth; /* now */
-  int64_t most_workers;   /* memory is planned for so many */
+  int64_t most_workers;   /* memory is planned for this many */
   int64_t most_depth;
   int64_t wanted_workers; /* the best so far; with DL_TUNE_WATCH, the setting to try next */
   int64_t wanted_depth;
@@ -1347,8 +1349,8 @@ typedef struct dl_mix_part {
   const dl_dataset* dataset; /* the mix keeps its own reference */
   /* Relative to the others. 0: not drawn, until a stage sets another weight. A part goes through its own epochs. */
   double weight;
-  /* Each sample comes floor(repeat) times in an epoch. A share of them, the fraction, comes once more: it is drawn
-   * for each epoch. */
+  /* Each sample occurs floor(repeat) times in an epoch. The fraction is the share of samples that occur once more;
+   * they are drawn again for each epoch. */
   double repeat;
   const char* transform; /* of its samples, before the transform of the loader; NULL: none */
 } dl_mix_part;
@@ -1361,14 +1363,14 @@ typedef struct dl_mix_stage {
   const double* weights; /* [part_count] */
 } dl_mix_stage;
 
-/* Creates a mix of datasets whose fields have the same names. Fields that are stored differently become alike
- * through the transforms of parts. If only sizes differ, use homogeneous=batch: each batch then has rows of one
+/* Creates a mix of datasets whose fields have the same names. If fields are stored differently, the transforms of
+ * the parts must make them alike. If only sizes differ, use homogeneous=batch: each batch then has rows of one
  * part. If stage_count is 0, stages may be NULL. samples_per_epoch applies to weights; -1: as many as all parts
  * have together. Parts, stages, names and transforms are copied. The mix keeps its own references to the datasets.
  * options may be NULL. With pack_length, the documents that an epoch draws (with shuffle=full and seed 0) are
  * packed. The result is not a mix any more: its rows come from all parts.
  *
- * Only a loader can make the samples of a mix whose parts have transforms or shapes of their own. dl_dataset_zip,
+ * If parts of a mix have their own transforms or shapes, only a loader can produce its samples. dl_dataset_zip,
  * dl_dataset_concat and dl_dataset_subset refuse such a mix (DL_ERR_UNSUPPORTED).
  *
  * Errors:
@@ -1381,7 +1383,7 @@ typedef struct dl_mix_stage {
  *   - DL_ERR_TOO_LARGE: over 1,024 different transforms and shapes.
  *   - DL_ERR_UNSUPPORTED: a part that is a mix. With pack_length: stages, parts without documents, transforms of
  *     parts.
- *   - DL_ERR_OVER_BUDGET: the documents to pack need 8 bytes each.
+ *   - DL_ERR_OVER_BUDGET: packing needs 8 bytes per document.
  *
  * Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_mix(const dl_mix_part* parts, int32_t part_count,
@@ -1432,35 +1434,34 @@ typedef struct dl_writer dl_writer; /* writes a set */
  *           shard_bytes (default: 256MiB). arrow and parquet accept a codec: none (default), lz4 or zstd.
  *   fields  Those of one sample, as in dl_reader. Read during the call only. Names are 1 to 255 bytes of UTF-8
  *           without control characters, so that every set can be opened.
- *   job     A text that states what the set contains; NULL: "". A PATH.partial is refused if it has finished
- *           shards of another job, other fields, another shard_bytes or another codec. It is also refused if no
- *           writer made it: a link, a file, or a directory with files and without a manifest of a set. Nothing in
- *           it is changed.
+ *   job     A string that states what the set contains; NULL: "". A PATH.partial is refused if its finished shards
+ *           have a different job, fields, shard_bytes or codec. It is also refused if no writer made it: a link, a
+ *           file, or a directory with files but without a manifest. Nothing in it is changed.
  *
  * The formats are:
  *
  *   arrow, parquet  any field except bf16 and complex ones. The Parquet plug-in reads a set of parquet.
- *   tar             bytes, texts, a label; by WebDataset's conventions
+ *   tar             bytes, strings, a label; by WebDataset's conventions
  *   tfrecord        tf.train.Example: bytes, integers as i64, f32
  *   npy             one dense field
  *   tokens          the integers of one field, one after another, without the ends of samples
  *
  * Errors:
- *   - DL_ERR_UNSUPPORTED: a field that the format does not hold.
+ *   - DL_ERR_UNSUPPORTED: a field that the format cannot store.
  *   - DL_ERR_WRONG_STATE: PATH exists, another process writes it, or PATH.partial was not made by a writer.
- *   - DL_ERR_STATE_REFUSED: PATH.partial is another job's.
- *   - DL_ERR_CORRUPT: the manifest of PATH.partial.
- *   - DL_ERR_NOT_FOUND: the directory around PATH.
+ *   - DL_ERR_STATE_REFUSED: PATH.partial belongs to a different job.
+ *   - DL_ERR_CORRUPT: the manifest of PATH.partial is damaged.
+ *   - DL_ERR_NOT_FOUND: the parent directory of PATH does not exist.
  *   - DL_ERR_BAD_URI, DL_ERR_INVALID_ARGUMENT, DL_ERR_PERMISSION, DL_ERR_IO.
  *
- * Threading: append, finish and the counts may be called from any thread, also concurrently. The rows of one
+ * Threading: append, finish and the counts may be called from any thread, even concurrently. The rows of one
  * append stay together. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_create(const char* uri, const dl_view* fields,
                                                             int32_t field_count, const char* job,
                                                             dl_writer** out, dl_error* error);
 /* Appends the samples of all arrays: one array per field, in the order of the fields, with the same name, kind,
  * dtype and shape. They are read during the call only. position (may be NULL) is what the host needs to resume
- * after these rows. After a restart, dl_writer_position returns that of the last finished shard.
+ * after these rows. After a restart, dl_writer_position returns the position of the last finished shard.
  *
  * Rows that cannot be stored are all refused, and the writer stays usable: DL_ERR_MISMATCH,
  * DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE. After a failure of the file system (DL_ERR_IO,
@@ -1498,8 +1499,8 @@ DL_API DL_UNSTABLE const char* dl_writer_format_doc(int32_t index);
 
 /* ---- Extensions ------------------------------------------------------------------------------------------- */
 /* Formats, operators, storages and threads that the host adds, without globals. Add them to a dl_extensions and
- * pass it to dl_options_set_extensions. Datasets opened with these options know its formats and storages, loaders
- * its operators and threads.
+ * pass it to dl_options_set_extensions. Datasets opened with these options can use its formats and storages, and
+ * loaders its operators and threads.
  *
  * Tables are copied, with their strings and arrays. `destroy` (may be NULL) is called once with `context`, from
  * any thread, when no extensions, options, dataset or loader needs the table. It is not called if the call that
@@ -1525,15 +1526,15 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_options_set_extensions(dl_options*
  * room, and returns the code. `error` may be NULL. Threading: any thread. */
 DL_API DL_UNSTABLE dl_status dl_error_set(dl_error* error, dl_status code, const char* message);
 
-typedef struct dl_file dl_file; /* a file that formats and storages of the host read in place */
-/* Opens a local path, or `scheme://...` of a storage that `options` (may be NULL) know. Errors: those of
- * dl_dataset_open for a file. Threading: any thread. */
+typedef struct dl_file dl_file; /* a file that host formats and storages read in place */
+/* Opens a local path, or `scheme://...` of a storage in `options` (may be NULL). Errors: those of dl_dataset_open
+ * for a file. Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_open(const char* path, const dl_options* options,
                                                         dl_file** out, dl_error* error);
 DL_API DL_UNSTABLE int64_t dl_file_bytes(const dl_file* file); /* The size when it was opened. */
-/* Reads all `bytes` bytes at `offset`. `cancelled` is the word that the callback received: a storage that holds
- * the file can then stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL, the token of the
- * options applies. Errors: DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO, which name path and offset. Threading: any
+/* Reads all `bytes` bytes at `offset`. `cancelled` is the word that the callback received: the storage of the file
+ * can then stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL, the token of the options
+ * applies. Errors: DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO, which name path and offset. Threading: any
  * thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_read(const dl_file* file, int64_t offset, int64_t bytes,
                                                         void* out, const int32_t* cancelled, dl_error* error);
@@ -1588,11 +1589,11 @@ typedef struct dl_format {
   void* context;
   /* Returns DL_SNIFF_*, from the first bytes of a file (up to 512) and its size. May be NULL. */
   int32_t (*sniff)(void* context, const char* path, const void* bytes, int64_t count, int64_t file_bytes);
-  /* Creates the dataset, with any call that does so. The library takes over the reference in *out. */
+  /* Creates the dataset, with any function that creates one. The library then owns *out. */
   dl_status (*open)(void* context, const dl_format_request* request, dl_dataset** out, dl_error* error);
   void (*destroy)(void* context);
 } dl_format;
-/* Adds a format: datasets opened with these extensions know it. */
+/* Adds a format: datasets opened with these extensions can use it. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_add_format(dl_extensions* extensions,
                                                                     const dl_format* format, dl_error* error);
 
@@ -1660,12 +1661,12 @@ typedef struct dl_operator {
   void (*forget)(void* context, void* state);                               /* may be NULL */
   void (*destroy)(void* context);
 } dl_operator;
-/* Adds an operator: loaders created with these extensions know it. */
+/* Adds an operator: loaders created with these extensions can use it. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_add_operator(dl_extensions* extensions,
                                                                       const dl_operator* table,
                                                                       dl_error* error);
-/* Returns draw `number` (0, 1, ...) of this operator for this row, as the operators of the library draw. It is a
- * pure function of seed, epoch, slot, the operator's place in the transform and the number. It does not depend on
+/* Returns draw `number` (0, 1, ...) of this operator for this row, as the library's own operators do. It is a pure
+ * function of seed, epoch, slot, the operator's place in the transform and the number. It does not depend on
  * threads. */
 DL_API DL_UNSTABLE uint64_t dl_operator_random(const dl_operator_row* row, int64_t number);
 
@@ -1680,7 +1681,7 @@ typedef struct dl_storage_object {
   const dl_options* options;
   void* object;  /* out: for `read` and `close` */
   int64_t bytes; /* out */
-  /* Out: a text that changes when the bytes of the object change, such as a version or an ETag (since 0.3). Read
+  /* Out: a string that changes when the bytes of the object change, such as a version or an ETag (since 0.3). Read
    * before any other call for the object. NULL: changes cannot be detected, so the option `cache` and a resumed
    * conversion refuse the object. */
   const char* fingerprint;
@@ -1702,12 +1703,12 @@ typedef struct dl_storage_read {
   uint64_t reserved[4];
 } dl_storage_read;
 
-/* A storage holds the bytes of paths that start with `scheme://`. Formats read them as they read files with pread.
- * Only formats that need a directory (folder, mnist, cifar10, cifar100) refuse them. */
+/* A storage provides the bytes of paths that start with `scheme://`. Formats read them as they read files with
+ * pread. Only formats that need a directory (folder, mnist, cifar10, cifar100) refuse them. */
 typedef struct dl_storage {
   uint32_t struct_size;
   uint32_t reserved;
-  const char* scheme; /* as the name of a format, also with + */
+  const char* scheme; /* like the name of a format, but may contain + */
   const char* doc;
   void* context;
   dl_status (*open)(void* context, dl_storage_object* object, dl_error* error);
@@ -1715,12 +1716,12 @@ typedef struct dl_storage {
   void (*close)(void* context, void* object); /* may be NULL */
   void (*destroy)(void* context);
 } dl_storage;
-/* Adds a storage: datasets opened with these extensions know it. */
+/* Adds a storage: datasets opened with these extensions can use it. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_add_storage(dl_extensions* extensions,
                                                                      const dl_storage* storage,
                                                                      dl_error* error);
 
-/* Threads of the workers. */
+/* The threads that workers run on. */
 typedef struct dl_threads {
   uint32_t struct_size;
   uint32_t reserved;
@@ -1729,9 +1730,9 @@ typedef struct dl_threads {
   void (*start)(void* context, int32_t worker, const char* name);
   void (*end)(void* context, int32_t worker);
   /* NULL: the library starts the threads. Otherwise called in dl_loader_create. It arranges that main(argument)
-   * runs once, soon, on a thread of the host. main returns when the loader is destroyed. Returns 0, or an error
-   * number (DL_ERR_THREAD). The thread needs 128 KiB of stack, in addition to what readers and operators of the
-   * host use. The host is responsible for its signals.
+   * runs once, soon, on a host thread. main returns when the loader is destroyed. Returns 0, or an error number
+   * (DL_ERR_THREAD). The thread needs 128 KiB of stack, in addition to what host readers and operators use. The
+   * host is responsible for its signals.
    *
    * Workers that have not begun load nothing, and dl_loader_destroy does not wait for them. main(argument) may
    * still be called after that: it frees its argument and returns immediately. If it is never called, a few bytes
@@ -1769,7 +1770,7 @@ typedef dl_status (*dl_plugin_register_function)(dl_plugin* plugin, dl_error* er
  * Errors:
  *   - DL_ERR_NOT_FOUND: states why the linker refused.
  *   - DL_ERR_TRUNCATED: a truncated library is not loaded, since it would end the process.
- *   - DL_ERR_UNSUPPORTED: no such entry point, or another ABI.
+ *   - DL_ERR_UNSUPPORTED: no such entry point, or a different ABI.
  *   - DL_ERR_NOT_A_FILE, and what the plug-in returns. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_load(dl_extensions* extensions, const char* path,
                                                               dl_error* error);

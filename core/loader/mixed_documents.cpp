@@ -39,8 +39,7 @@ Status draw(const MixOrder& order, std::span<int64_t> out, const OpenContext& co
   const auto slots = static_cast<int64_t>(out.size());
   for (int64_t first = 0; first < slots; first += kSlotsAtOnce) {
     if (context.cancelled())
-      return error(Code::kCancelled, "cancelled while document ", first, " of ", slots,
-                   " of a mix was drawn");
+      return error(Code::kCancelled, "cancelled while drawing document ", first, " of ", slots, " of a mix");
     context.report("drawing documents");
     order.samples(0, nullptr, first, std::min(kSlotsAtOnce, slots - first), out.data() + first);
   }

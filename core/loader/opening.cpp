@@ -54,7 +54,7 @@ Status DatasetOpening::open() {
 
 Status DatasetOpening::wait(int64_t timeout_ns, std::unique_ptr<Dataset>* out) {
   if (fork_guard_.forked())
-    return error(Code::kForked, uri_, ": it is being opened by the parent process; open it here");
+    return error(Code::kForked, uri_, ": is being opened by the parent process; open it here");
   const int64_t deadline_ns = timeout_ns == 0 ? 0 : deadline_after(timeout_ns);
   if (!finished_.wait(deadline_ns, [this] { return done(); })) return {Code::kTimeout, ""};
   ThreadLock lock(mutex_);
@@ -66,7 +66,7 @@ Status DatasetOpening::wait(int64_t timeout_ns, std::unique_ptr<Dataset>* out) {
 }
 
 Result<intptr_t> DatasetOpening::wait_handle() {
-  if (fork_guard_.forked()) return error(Code::kForked, uri_, ": it is being opened by the parent process");
+  if (fork_guard_.forked()) return error(Code::kForked, uri_, ": is being opened by the parent process");
   ThreadLock lock(mutex_);
   if (!event_) {
     DL_ASSIGN_OR_RETURN(ThreadEvent event, ThreadEvent::create());

@@ -7,7 +7,7 @@ import pathlib
 import re
 
 ABOUT = pathlib.Path(__file__).resolve().parents[1] / "reference/about"
-MADE = "This page is made from the library's own tables, of version {version}.\n"
+MADE = "This page is generated from the library's own tables, version {version}.\n"
 SCOPES = {"dataset": "opening a dataset", "loader": "a loader", "dataset|loader": "both", "both": "both"}
 
 
@@ -96,5 +96,5 @@ def commands(shell):
         lines += [f"## dataline {name}", "", "```text", own.rstrip(), "```", ""]
         keys = [flag.replace("-", "_") for flag in re.findall(r"^  --([\w-]+)", rest, re.MULTILINE)]
         if keys:
-            lines += ["Options of the library: " + ", ".join(f"[{key}](options.md#{key})" for key in keys) + ".", ""]
+            lines += ["Library options: " + ", ".join(f"[{key}](options.md#{key})" for key in keys) + ".", ""]
     return "\n".join(lines)

@@ -121,5 +121,5 @@ def page(shell, examples_file, folder):
                 "",
             ]
             lines += made.numbers(row["name"], example) if "from" in example else made.picture(row["name"], example)
-            lines += [f"As `{row['source']}`. Since {row['since']}.", ""]
+            lines += [f"Behaves like `{row['source']}`. Since {row['since']}.", ""]
     return "\n".join(lines)

@@ -113,7 +113,7 @@ void refuse_format(const std::string& path, const LitdataField& field, std::stri
                    ShardColumn& out) {
   const auto refuse = [&](Code code, std::string_view what) {
     out.why_not = error(code, path, ": field ", printable(field.name), ": data_format ",
-                        printable(field.format), what, " (choose others with the key `fields`)");
+                        printable(field.format), what, " (select other fields with the key `fields`)");
   };
   if (kind == "pickle" || kind == "graph")
     return refuse(Code::kUnsafeType, ": a pickle runs code when it is read, so it is never read");

@@ -87,7 +87,7 @@ Result<MdsColumn> mds_column(const std::string& path, MdsColumnSpec spec) {
   const std::string& encoding = out.spec.encoding;
   auto refuse = [&](Code code, const auto&... parts) {
     out.stored.why_not = error(code, path, ": column ", printable(name), ": encoding ", printable(encoding),
-                               parts..., " (choose others with the key `fields`)");
+                               parts..., " (select other columns with the key `fields`)");
     return out;
   };
   std::optional<int64_t> size;  // that the encoding has; nothing: any

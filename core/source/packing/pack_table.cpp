@@ -24,8 +24,8 @@ class Lengths {
     const int64_t index = next_++;
     if (index % kDocumentsPerLook == 0) {
       if (context_.cancelled())
-        return error(Code::kCancelled, "cancelled while document ", index, " of ", documents_.count(),
-                     " was packed");
+        return error(Code::kCancelled, "cancelled while packing document ", index, " of ",
+                     documents_.count());
       context_.report("packing documents");
     }
     const int64_t length = documents_.record_items(index);

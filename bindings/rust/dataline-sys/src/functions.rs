@@ -38,8 +38,8 @@ functions! {
     fn dl_options_destroy(options: *mut dl_options);
 
     /// Copies options. Later changes to one do not affect the other. Arrays, tables, extensions and the
-    /// cancel token are shared, not copied. Their `release` and `destroy` are called when neither needs them.
-    /// Since 0.3.
+    /// cancel token are shared, not copied. Their `release` and `destroy` are called when neither object
+    /// needs them. Since 0.3.
     fn dl_options_copy(
         options: *const dl_options, out: *mut *mut dl_options, error: *mut dl_error,
     ) -> dl_status;
@@ -47,8 +47,8 @@ functions! {
     /// Sets an option from text, as the shell does: "256", "true", "64MiB", "full". Accepts every key except
     /// the arrays.
     ///
-    /// Errors: DL_ERR_UNKNOWN_OPTION (the message names the nearest key), DL_ERR_BAD_OPTION (it names what
-    /// was expected).
+    /// Errors: DL_ERR_UNKNOWN_OPTION (the message names the most similar key), DL_ERR_BAD_OPTION (the message
+    /// states what was expected).
     fn dl_options_set(
         options: *mut dl_options, key: *const c_char, value: *const c_char, error: *mut dl_error,
     ) -> dl_status;
@@ -99,11 +99,10 @@ functions! {
     ) -> dl_status;
 
     /// Sets the environment for `rank=auto` and `world_size=auto`: "NAME=value" strings, ended by NULL, such
-    /// as the C variable environ. The library never reads the environment itself. Variables of launchers are
-    /// copied and all others are ignored. dl_loader_create uses them if one of the two options is auto. It
-    /// then fails with DL_ERR_INVALID_ARGUMENT if variables are not ranks or contradict each other. It fails
-    /// with DL_ERR_BAD_OPTION if the other option is a number that differs from the launcher's value. Since
-    /// 0.3.
+    /// as the C variable environ. The library never reads the environment itself. Launcher variables are
+    /// copied and all others are ignored. dl_loader_create uses them if either option is auto. It fails with
+    /// DL_ERR_INVALID_ARGUMENT if the variables are not ranks or contradict each other, and with
+    /// DL_ERR_BAD_OPTION if the other option is a number that differs from the launcher's value. Since 0.3.
     fn dl_options_set_environment(
         options: *mut dl_options, environment: *const *const c_char, error: *mut dl_error,
     ) -> dl_status;
@@ -115,10 +114,10 @@ functions! {
     ) -> dl_status;
 
     /// Detects the launcher from `environment` (see dl_options_set_environment). The first of these that is
-    /// set applies: RANK and WORLD_SIZE (torchrun); JAX_PROCESS_ID and JAX_NUM_PROCESSES; the variables of
-    /// Open MPI, of PMI, of a Slurm step; PMIX_RANK; JOB_COMPLETION_INDEX. Rank and size always come from the
-    /// same launcher. Variables of Slurm count only inside a step. A step with one task per machine does not
-    /// count if its tasks start another launcher.
+    /// set is used: RANK and WORLD_SIZE (torchrun); JAX_PROCESS_ID and JAX_NUM_PROCESSES; the variables of
+    /// Open MPI, of PMI, of a Slurm step; PMIX_RANK; JOB_COMPLETION_INDEX. The rank and the size always come
+    /// from the same launcher. Slurm variables count only inside a step. A step with one task per machine
+    /// does not count if its tasks start another launcher.
     ///
     /// Errors: DL_ERR_INVALID_ARGUMENT if a set of variables is incomplete, if two launchers contradict each
     /// other, or if values are not ranks. The message names the variables and their values.
@@ -181,13 +180,13 @@ functions! {
     fn dl_dtype_from_name(name: *const c_char) -> i32;
 
     /// Opens a dataset: `scheme:path[,path...][?key=value&...]`, or a bare path, whose format is detected.
-    /// Files stay open. Only headers are read, except for .gz files and with `io=memory`. options may be
-    /// NULL; only those of scope dataset apply.
+    /// Files stay open. Only headers are read, except from .gz files and with `io=memory`. options may be
+    /// NULL; only options of scope dataset apply.
     ///
     /// Files that change while in use. Every file is checked before a batch reads from it, and again when the
     /// batch has been copied. Truncated data is therefore a bad sample (DL_ERR_TRUNCATED, with file and
     /// offset), never zeros. If a file keeps its size but was modified after open (by its modification time),
-    /// all of it is DL_ERR_CHANGED: open it again. A file that grew, was unlinked, renamed or replaced is
+    /// all of it is DL_ERR_CHANGED: open it again. A file that grew, or was unlinked, renamed or replaced, is
     /// read as it was at open. A change that affects neither size nor modification time is not detected.
     /// `io=auto` maps files of local file systems. It reads all other files with pread, as `io=pread` does:
     /// those on network, user-space and unknown file systems without a block device.
@@ -199,11 +198,12 @@ functions! {
     /// - Others: The handler acts only on loads from mapped files of datasets opened with this option. It
     ///   forwards everything else to the previous handler (with its flags and mask) or the default action.
     ///   The first such dl_dataset_open installs it, with SA_ONSTACK, until the process ends. A handler that
-    ///   the host installs later must forward faults it does not know. Opening another such dataset logs a
-    ///   handler that was installed over this one. If the host restored the default action, it also installs
-    ///   this one again.
-    /// - Threads: It runs in the loading thread: a worker, or the thread in dl_loader_next. Workers block all
-    ///   signals except SIGBUS. A host thread that blocks SIGBUS and calls dl_loader_next is not guarded.
+    ///   the host installs later must forward faults it does not recognize. When another such dataset is
+    ///   opened, the log reports any handler that was installed over this one. If the host restored the
+    ///   default action, this handler is also installed again.
+    /// - Threads: The handler runs in the loading thread: a worker, or the thread in dl_loader_next. Workers
+    ///   block all signals except SIGBUS. A host thread that blocks SIGBUS and calls dl_loader_next is not
+    ///   guarded.
     /// - fork: A child inherits the handler, and its datasets stay guarded.
     /// - Unloading: A shared library that installed it stays in memory (RTLD_NODELETE). dlclose is harmless.
     /// - Copies: Two copies of the library in one process both work: the later one forwards to the earlier
@@ -230,7 +230,7 @@ functions! {
     /// Create a dataset from a table in memory. dl_dataset_from_arrow reads all arrays of a stream (Arrow's C
     /// stream interface). dl_dataset_from_arrow_array reads one array (C data interface). An array is a
     /// struct whose children are the columns, or a single column, which is called `data` if it has no name.
-    /// Fields and types are those of the format `arrow`:
+    /// Fields and types are the same as for the format `arrow`:
     ///
     /// - numbers and bool; times as their integers
     /// - binary and strings as ragged u8
@@ -243,18 +243,18 @@ functions! {
     /// `fields=image/bytes,label&nulls=fill(0)`. If it is NULL, all columns are read, and a sample with a
     /// null is bad.
     ///
-    /// The call takes ownership of its Arrow arguments, also if it fails: their `release` is NULL afterwards.
+    /// The call takes ownership of its Arrow arguments, even if it fails: their `release` is NULL afterwards.
     /// The stream and its schema are read and released in this call. The arrays are released by any thread,
     /// when the dataset and everything made from it are gone. They must not change. Offsets and indices are
-    /// checked. The length of a buffer is not part of Arrow's structs: the host is responsible for it. A
-    /// saved state belongs to the same rows in the same arrays.
+    /// checked. Arrow's structs do not contain buffer lengths: the host is responsible for them. A saved
+    /// state can be loaded only with the same rows in the same arrays.
     ///
     /// Since 0.3.
     ///
     /// Errors:
     ///
     /// - DL_ERR_READER: the stream failed. The message contains its text.
-    /// - DL_ERR_UNSUPPORTED: a type that is not read. The message names it.
+    /// - DL_ERR_UNSUPPORTED: an unsupported type. The message names it.
     /// - DL_ERR_BAD_URI: in `keys`.
     /// - DL_ERR_INVALID_ARGUMENT: an argument that was released already.
     /// - DL_ERR_CORRUPT, DL_ERR_NO_SUCH_FIELD, DL_ERR_TOO_LARGE, DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY,
@@ -267,7 +267,7 @@ functions! {
     /// Create a dataset from a table in memory. dl_dataset_from_arrow reads all arrays of a stream (Arrow's C
     /// stream interface). dl_dataset_from_arrow_array reads one array (C data interface). An array is a
     /// struct whose children are the columns, or a single column, which is called `data` if it has no name.
-    /// Fields and types are those of the format `arrow`:
+    /// Fields and types are the same as for the format `arrow`:
     ///
     /// - numbers and bool; times as their integers
     /// - binary and strings as ragged u8
@@ -280,18 +280,18 @@ functions! {
     /// `fields=image/bytes,label&nulls=fill(0)`. If it is NULL, all columns are read, and a sample with a
     /// null is bad.
     ///
-    /// The call takes ownership of its Arrow arguments, also if it fails: their `release` is NULL afterwards.
+    /// The call takes ownership of its Arrow arguments, even if it fails: their `release` is NULL afterwards.
     /// The stream and its schema are read and released in this call. The arrays are released by any thread,
     /// when the dataset and everything made from it are gone. They must not change. Offsets and indices are
-    /// checked. The length of a buffer is not part of Arrow's structs: the host is responsible for it. A
-    /// saved state belongs to the same rows in the same arrays.
+    /// checked. Arrow's structs do not contain buffer lengths: the host is responsible for them. A saved
+    /// state can be loaded only with the same rows in the same arrays.
     ///
     /// Since 0.3.
     ///
     /// Errors:
     ///
     /// - DL_ERR_READER: the stream failed. The message contains its text.
-    /// - DL_ERR_UNSUPPORTED: a type that is not read. The message names it.
+    /// - DL_ERR_UNSUPPORTED: an unsupported type. The message names it.
     /// - DL_ERR_BAD_URI: in `keys`.
     /// - DL_ERR_INVALID_ARGUMENT: an argument that was released already.
     /// - DL_ERR_CORRUPT, DL_ERR_NO_SUCH_FIELD, DL_ERR_TOO_LARGE, DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY,
@@ -369,19 +369,19 @@ functions! {
     fn dl_dataset_note(dataset: *const dl_dataset, index: i32) -> *const c_char;
 
     /// Class names, indexed by label (a folder's class directories, in order). dl_dataset_class_count is 0 if
-    /// the dataset has none. A composed dataset has those of its first part that has any. A name is UTF-8, or
-    /// the raw bytes of a directory name that is not UTF-8. It lives as long as the dataset.
+    /// the dataset has none. A composed dataset has the classes of the first part that has any. A name is
+    /// UTF-8, or the raw bytes of a directory name that is not UTF-8. It lives as long as the dataset.
     /// dl_dataset_class_name returns "" for an index out of range.
     fn dl_dataset_class_count(dataset: *const dl_dataset) -> i64;
 
     /// Class names, indexed by label (a folder's class directories, in order). dl_dataset_class_count is 0 if
-    /// the dataset has none. A composed dataset has those of its first part that has any. A name is UTF-8, or
-    /// the raw bytes of a directory name that is not UTF-8. It lives as long as the dataset.
+    /// the dataset has none. A composed dataset has the classes of the first part that has any. A name is
+    /// UTF-8, or the raw bytes of a directory name that is not UTF-8. It lives as long as the dataset.
     /// dl_dataset_class_name returns "" for an index out of range.
     fn dl_dataset_class_name(dataset: *const dl_dataset, index: i64) -> *const c_char;
 
     /// Reads one sample through the transforms of `options`, as a batch of one: for viewers, tests and
-    /// checks. Options that define a sample apply (transform, seed, device, limits, memory). Options of
+    /// checks. Options that define a sample apply (transform, seed, device, limits, memory). Options for
     /// order, batches, threads and bad samples do not. Random operators draw as for the first sample of epoch
     /// \0. Each call plans and allocates as dl_loader_create does: do not train with it.
     ///
@@ -394,15 +394,14 @@ functions! {
     /// Releases the caller's reference. NULL is allowed.
     fn dl_dataset_destroy(dataset: *mut dl_dataset);
 
-    /// Creates a loader: plans memory, starts the workers and begins to load. The loader keeps its own
-    /// reference to the dataset. options may be NULL. A driver is opened only for `device=cuda` and
+    /// Creates a loader: plans memory, starts the workers and starts loading. The loader keeps its own
+    /// reference to the dataset. options may be NULL. The driver is opened only for `device=cuda` and
     /// `pin_memory`.
     ///
     /// Errors:
     ///
     /// - DL_ERR_OUT_OF_RANGE: indices, weights or start.
-    /// - DL_ERR_NO_MEMORY: for memory of a device, the message states how much is needed and how much is
-    ///   free.
+    /// - DL_ERR_NO_MEMORY: for device memory, the message states how much is needed and how much is free.
     /// - DL_ERR_MISMATCH: parts of a mix whose samples do not fit one batch.
     /// - DL_ERR_NO_DEVICE, DL_ERR_DEVICE_LOST: with `device=cuda`.
     /// - DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD, DL_ERR_OVER_BUDGET, DL_ERR_THREAD,
@@ -415,14 +414,14 @@ functions! {
     /// dl_batch_release returns the batch's slot. DL_END_OF_EPOCH ends each epoch once. DL_END follows the
     /// last one.
     ///
-    /// With `num_workers=0` the call does the work itself, whatever the timeout. If another thread is doing
-    /// it, the call waits for that thread as for a worker. With workers, a call that waits also fills rows,
-    /// in pieces of at most about 50 us. It does not do so with timeout 0, and it calls a reader of the host
-    /// only if dl_reader.prompt is set.
+    /// With `num_workers=0` the call does the work itself, regardless of the timeout. If another thread is
+    /// already doing it, the call waits for that thread as for a worker. With workers, a call that waits also
+    /// fills rows, in pieces of at most about 50 us. It does not do so with timeout 0, and it calls a host
+    /// reader only if dl_reader.prompt is set.
     ///
-    /// A failure of the machine while a batch is filled is never a bad sample, whatever `on_error` is. The
-    /// call fails with DL_ERR_NO_MEMORY, DL_ERR_TOO_MANY_FILES, or DL_ERR_IO (a device that fails every read,
-    /// a call that is always interrupted), with `os_error` and the file. The position stays and nothing is
+    /// A system failure while a batch is filled is never a bad sample, regardless of `on_error`. The call
+    /// fails with DL_ERR_NO_MEMORY, DL_ERR_TOO_MANY_FILES, or DL_ERR_IO (a device that fails every read, a
+    /// call that is always interrupted), with `os_error` and the file. The position stays and nothing is
     /// counted. The next call fills the batch again, with the same bytes. A failed device read is tried
     /// twice. It is a bad sample only if other samples can be read.
     ///
@@ -433,7 +432,8 @@ functions! {
     /// - DL_ERR_WRONG_STATE: the caller is a reader, operator or storage that is filling a batch of this
     ///   loader, and would wait for its own thread. With `device=cuda`, see also dl_batch_wait on CUDA
     ///   graphs.
-    /// - DL_ERR_DEVICE_LOST: with `device=cuda`. Then returned by every call, even for batches loaded before.
+    /// - DL_ERR_DEVICE_LOST: with `device=cuda`. Every later call returns it too, even for batches loaded
+    ///   before.
     /// - DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_FORKED.
     ///
     /// Threading: any thread; each call gets a different batch.
@@ -473,17 +473,17 @@ functions! {
     /// Does what dl_loader_next does, for one loop. Several threads may share the loop: each batch goes to
     /// one of them.
     ///
-    /// DL_END_OF_EPOCH: the epoch is over. The first such result moves the position to (epoch + 1, 0). Every
-    /// other caller that waits and every later call also gets it, and moves nothing. All threads therefore
-    /// see the end, and none gets a batch of the next epoch.
+    /// DL_END_OF_EPOCH: the epoch is over. The first such result moves the position to (epoch + 1, 0). All
+    /// other waiting callers and all later calls also get it, and do not move the position. All threads
+    /// therefore see the end, and none gets a batch of the next epoch.
     ///
     /// DL_ERR_WRONG_STATE: the loop was ended before that, by a newer dl_loader_epoch or
     /// dl_loader_begin_epoch, a seek, a loaded state or the end of the loader. Callers that wait get it too.
     /// No batch is lost.
     ///
-    /// dl_loader_next reads from the same stream and ends no loop. Its batches are missing here, and an end
-    /// that it returned also ends the loop. Other results and errors: as dl_loader_next, but never DL_END.
-    /// Since 0.3.
+    /// dl_loader_next reads from the same stream and ends no loop. This loop does not receive the batches
+    /// that dl_loader_next returned, and an end that it returned also ends the loop. Other results and
+    /// errors: as dl_loader_next, but never DL_END. Since 0.3.
     fn dl_epoch_next(
         epoch: *mut dl_epoch, timeout_ns: i64, out: *mut *mut dl_batch, error: *mut dl_error,
     ) -> dl_status;
@@ -491,10 +491,10 @@ functions! {
     /// Ends every dl_epoch_next that waits on this handle, with DL_INTERRUPTED. If none waits, the next call
     /// returns it, so that no interrupt is lost. Never blocks. NULL is allowed.
     ///
-    /// Threading: any thread, also in a signal handler. Since 0.3.
+    /// Threading: any thread, including in a signal handler. Since 0.3.
     fn dl_epoch_interrupt(epoch: *mut dl_epoch);
 
-    /// Frees the handle, also after its loader was destroyed. NULL is allowed. An epoch that is released in
+    /// Frees the handle, even after its loader was destroyed. NULL is allowed. An epoch that is released in
     /// the middle stays the current one until another loop starts.
     ///
     /// Threading: once, when no other call on the handle is in progress or follows. Since 0.3.
@@ -505,8 +505,8 @@ functions! {
     fn dl_loader_begin_epoch(loader: *mut dl_loader, error: *mut dl_error) -> dl_status;
 
     /// Returns the position (epoch, step), 0 \<= step \<= steps. At (e, steps), DL_END_OF_EPOCH of epoch e is
-    /// still due. At (e + 1, 0), it was delivered. The position counts what dl_loader_next delivered, not
-    /// what was loaded ahead.
+    /// still due. At (e + 1, 0), it was delivered. The position counts the batches that dl_loader_next
+    /// delivered, not those loaded ahead.
     fn dl_loader_position(
         loader: *const dl_loader, epoch: *mut i64, step: *mut i64, error: *mut dl_error,
     ) -> dl_status;
@@ -520,7 +520,7 @@ functions! {
     /// The number of batches in an epoch, the same on every rank; -1: unknown.
     fn dl_loader_steps(loader: *const dl_loader) -> i64;
 
-    /// Replaces the order (`sample_indices`), from the next epoch that has not begun. Only for loaders
+    /// Replaces the order (`sample_indices`), starting at the next epoch that has not begun. Only for loaders
     /// created with `sample_indices`, and with the same count. Lifetime: see dl_options_set_indices. The
     /// replaced order is kept until the next such call, so that a state saved under it can be loaded. To load
     /// an older state, set its order again first.
@@ -534,17 +534,17 @@ functions! {
     /// checksum of the first and last 64 KiB of each (at most 64 files). If a device cannot read them, the
     /// call fails and the loader stays usable.
     ///
-    /// `*bytes` is the room in text on input, and the bytes of the text with its NUL on output. If text is
-    /// NULL, only `*bytes` is set. A later call may need more or less, because the position moves. If the
-    /// room is too small, the call fails with DL_ERR_INVALID_ARGUMENT: `*bytes` is the room needed, and
+    /// On input `*bytes` is the capacity of text. On output it is the size of the text with its NUL. If text
+    /// is NULL, only `*bytes` is set. A later call may need more or less, because the position moves. If the
+    /// capacity is too small, the call fails with DL_ERR_INVALID_ARGUMENT: `*bytes` is the size needed, and
     /// nothing is written.
     fn dl_loader_state_save(
         loader: *const dl_loader, text: *mut c_char, bytes: *mut usize, error: *mut dl_error,
     ) -> dl_status;
 
     /// Seeks to a saved position. `num_workers`, `prefetch_depth`, io, memory and transform may differ from
-    /// the saving job. rank and `world_size` may differ too, if the global batch is equal. With `tune=on` the
-    /// loader starts with the workers and the depth that the saving job had found.
+    /// the job that saved it. rank and `world_size` may differ too, if the global batch is equal. With
+    /// `tune=on` the loader starts with the workers and the depth that the other job had found.
     ///
     /// Errors: DL_ERR_BAD_STATE, DL_ERR_STATE_REFUSED (the message names the first line that differs, with
     /// both values).
@@ -559,7 +559,7 @@ functions! {
     /// waits, the next of these calls returns it. Only a seek or load clears an interrupt before that. Never
     /// blocks.
     ///
-    /// Threading: any thread, also in a signal handler.
+    /// Threading: any thread, including in a signal handler.
     fn dl_loader_interrupt(loader: *mut dl_loader);
 
     /// A handle for the host's event loop. It is signalled while dl_loader_next would not wait. On Linux it
@@ -588,10 +588,10 @@ functions! {
     ) -> dl_status;
 
     /// Cancels, joins the workers and frees the loader. NULL is allowed. Leased batches stay valid until they
-    /// are released. A worker inside a read of the host (dl_reader, dl_storage) sees `request->cancelled` and
+    /// are released. A worker inside a host callback (dl_reader, dl_storage) sees `request->cancelled` and
     /// has one second to return. After that it is abandoned together with what it uses, and this is logged.
     /// With a device, the call waits for the copies in flight and for the work queued on released batches.
-    /// Its loops end: dl_epoch_next returns DL_ERR_WRONG_STATE, and they are released as usual.
+    /// The loader's loops end: dl_epoch_next returns DL_ERR_WRONG_STATE, and the host releases them as usual.
     ///
     /// Threading: once, when no other call on the loader or on one of its loops is in progress. No call on
     /// the loader may follow.
@@ -618,8 +618,8 @@ functions! {
     /// Batches in device memory (`device=cuda:N`) are delivered while their copies are still in flight. A
     /// `stream` is a CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy
     /// stream, however the program was compiled. cudaStreamPerThread is the stream of the calling thread. A
-    /// batch that waited in it may be released by any thread: the legacy stream, which comes after the
-    /// streams of all threads, then represents it. Neither call waits on the host.
+    /// batch that waited in it may be released by any thread: the legacy stream, which runs after the streams
+    /// of all threads, then represents it. Neither call waits on the host.
     ///
     /// - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the
     ///   first use in each stream that reads the batch. It always records the stream, which must live until
@@ -641,17 +641,17 @@ functions! {
     /// dl_loader_next returns DL_ERR_WRONG_STATE after a second.
     ///
     /// `fork()`. A child must not access the memory of batches or slots. On kernels older than 5.9, `fork()`
-    /// may give the parent other pages than the device reads, if they are page-locked (`device=cuda`,
-    /// `pin_memory`). On such kernels, do not fork while a loader exists: start processes with `posix_spawn`,
-    /// or before the loader.
+    /// may give the parent different pages from those that the device reads, if they are page-locked
+    /// (`device=cuda`, `pin_memory`). On such kernels, do not fork while a loader exists: start processes
+    /// with `posix_spawn`, or before the loader.
     ///
     /// On the cpu device there is nothing to wait for, and dl_batch_release_on does what dl_batch_release
-    /// does. dl_batch_release_on always drops the reference, also if it fails.
+    /// does. dl_batch_release_on always drops the reference, even if it fails.
     ///
     /// Errors:
     ///
-    /// - DL_ERR_INVALID_ARGUMENT: a stream of another device, or one that was destroyed. The host then waits
-    ///   for the whole device before the memory is written again.
+    /// - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The host then
+    ///   waits for the whole device before the memory is written again.
     /// - DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
     ///
     /// Threading: any thread; the thread's current CUDA context is preserved.
@@ -660,8 +660,8 @@ functions! {
     /// Batches in device memory (`device=cuda:N`) are delivered while their copies are still in flight. A
     /// `stream` is a CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy
     /// stream, however the program was compiled. cudaStreamPerThread is the stream of the calling thread. A
-    /// batch that waited in it may be released by any thread: the legacy stream, which comes after the
-    /// streams of all threads, then represents it. Neither call waits on the host.
+    /// batch that waited in it may be released by any thread: the legacy stream, which runs after the streams
+    /// of all threads, then represents it. Neither call waits on the host.
     ///
     /// - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the
     ///   first use in each stream that reads the batch. It always records the stream, which must live until
@@ -683,56 +683,56 @@ functions! {
     /// dl_loader_next returns DL_ERR_WRONG_STATE after a second.
     ///
     /// `fork()`. A child must not access the memory of batches or slots. On kernels older than 5.9, `fork()`
-    /// may give the parent other pages than the device reads, if they are page-locked (`device=cuda`,
-    /// `pin_memory`). On such kernels, do not fork while a loader exists: start processes with `posix_spawn`,
-    /// or before the loader.
+    /// may give the parent different pages from those that the device reads, if they are page-locked
+    /// (`device=cuda`, `pin_memory`). On such kernels, do not fork while a loader exists: start processes
+    /// with `posix_spawn`, or before the loader.
     ///
     /// On the cpu device there is nothing to wait for, and dl_batch_release_on does what dl_batch_release
-    /// does. dl_batch_release_on always drops the reference, also if it fails.
+    /// does. dl_batch_release_on always drops the reference, even if it fails.
     ///
     /// Errors:
     ///
-    /// - DL_ERR_INVALID_ARGUMENT: a stream of another device, or one that was destroyed. The host then waits
-    ///   for the whole device before the memory is written again.
+    /// - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The host then
+    ///   waits for the whole device before the memory is written again.
     /// - DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
     ///
     /// Threading: any thread; the thread's current CUDA context is preserved.
     fn dl_batch_release_on(batch: *mut dl_batch, stream: *mut c_void, error: *mut dl_error) -> dl_status;
 
     /// Return a field as a DLPack tensor. The tensor holds the batch until its deleter is called, on any
-    /// thread, also after the loader is destroyed. dl_batch_dlpack_versioned (DLPack 1.x) flags the tensor
+    /// thread, even after the loader is destroyed. dl_batch_dlpack_versioned (DLPack 1.x) flags the tensor
     /// read-only if the view is. The tensors of dl_batch_dlpack have no such flag, so read-only fields fail
     /// with DL_ERR_UNSUPPORTED. For a ragged field, the tensor is the packed data.
     ///
     /// These calls do not wait for device memory: use dl_batch_wait for each stream. The deleter does what
     /// dl_batch_release does. If no stream has waited, as with DLPack's `stream=-1`, CUDA's legacy stream
     /// represents the reader, and with it each blocking stream. The memory is written again only after the
-    /// work that is in them when the batch is released.
+    /// work that is queued in them when the batch is released.
     fn dl_batch_dlpack(
         batch: *mut dl_batch, field: i32, out: *mut *mut DLManagedTensor, error: *mut dl_error,
     ) -> dl_status;
 
     /// Return a field as a DLPack tensor. The tensor holds the batch until its deleter is called, on any
-    /// thread, also after the loader is destroyed. dl_batch_dlpack_versioned (DLPack 1.x) flags the tensor
+    /// thread, even after the loader is destroyed. dl_batch_dlpack_versioned (DLPack 1.x) flags the tensor
     /// read-only if the view is. The tensors of dl_batch_dlpack have no such flag, so read-only fields fail
     /// with DL_ERR_UNSUPPORTED. For a ragged field, the tensor is the packed data.
     ///
     /// These calls do not wait for device memory: use dl_batch_wait for each stream. The deleter does what
     /// dl_batch_release does. If no stream has waited, as with DLPack's `stream=-1`, CUDA's legacy stream
     /// represents the reader, and with it each blocking stream. The memory is written again only after the
-    /// work that is in them when the batch is released.
+    /// work that is queued in them when the batch is released.
     fn dl_batch_dlpack_versioned(
         batch: *mut dl_batch, field: i32, out: *mut *mut DLManagedTensorVersioned, error: *mut dl_error,
     ) -> dl_status;
 
     /// Returns the batch as a record batch of Arrow's C data interface: a struct array of the rows that are
-    /// not pads, without nulls. It has a child for each field of dl_batch_views:
+    /// not padding, without nulls. It has a child for each field of dl_batch_views:
     ///
     /// - dense: the type of the values, inside a `fixed_size_list` for each dim after the first
     /// - ragged: `large_list` of that
     /// - ragged u8 of one dim: `large_binary`
     ///
-    /// The array shares the batch's memory, and holds the batch until it is released (any thread, also after
+    /// The array shares the batch's memory, and holds the batch until it is released (any thread, even after
     /// the loader is destroyed). So does each child that was moved out. Two kinds of fields are copied: bool,
     /// which Arrow stores as bits, and fields whose rows are not stored one after another
     /// (DL_VIEW_OVERLAPPING, several fields of one record). The schema holds nothing. The previous contents
@@ -744,12 +744,12 @@ functions! {
         batch: *mut dl_batch, schema: *mut ArrowSchema, array: *mut ArrowArray, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Starts to open a dataset on a thread of the library, as dl_dataset_open does, and returns. Use it if
-    /// the host must not block, or wants to show progress. The options are copied. Their log and allocator
-    /// are called from that thread.
+    /// Starts opening a dataset on a library thread, as dl_dataset_open does, and returns immediately. Use it
+    /// if the host must not block, or wants to show progress. The options are copied. That thread calls their
+    /// log and allocator.
     ///
-    /// Errors: DL_ERR_THREAD (the thread could not be started). dl_opening_wait reports what is wrong with
-    /// the URI or the data.
+    /// Errors: DL_ERR_THREAD (the thread could not be started). dl_opening_wait reports errors in the URI and
+    /// the data.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_dataset_open_async(
@@ -788,8 +788,8 @@ functions! {
         opening: *const dl_opening, out: *mut dl_progress, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Ends the opening soon, with DL_CANCELLED, unless it is done by then. The cancel token of the options
-    /// does so too, but this call cancels no token. Never blocks. NULL is allowed.
+    /// Ends the opening soon, with DL_CANCELLED, unless it completes first. The cancel token of the options
+    /// has the same effect, but this call does not cancel the token. Never blocks. NULL is allowed.
     ///
     /// Threading: any thread.
     ///
@@ -798,17 +798,17 @@ functions! {
 
     /// Cancels the opening, waits for its thread and frees it, with the dataset if that was not returned. The
     /// thread notices a cancel between files, pieces of 8 MiB, members of a .gz file and 1024 entries. NULL
-    /// is allowed. In a forked child it only frees. Do not call it from a callback.
+    /// is allowed. In a forked child it only frees memory. Do not call it from a callback.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_opening_destroy(opening: *mut dl_opening);
 
-    /// Describes which files of this machine the dataset is read from, as lines of text "key: value". Compare
-    /// the text to decide whether something made from the dataset earlier may be reused. Two texts are equal
-    /// if the structure is equal: formats, fields, keys, order of parts. For each file, the canonical path,
-    /// size, inode, and times of modification and of status change must also be equal. A remount changes
-    /// nothing. Paths appear as digests. An object of a storage has its fingerprint instead. In a folder,
-    /// every file is examined. `*bytes` and text: see dl_loader_state_save.
+    /// Describes the local files that the dataset is read from, as lines of text "key: value". Compare the
+    /// text to decide whether you can reuse something that was made from the dataset earlier. Two texts are
+    /// equal if the structure is equal: formats, fields, keys, order of parts. For each file, the canonical
+    /// path, size, inode, modification time and status-change time must also be equal. A remount changes
+    /// nothing. Paths appear as digests. A storage object has its fingerprint instead. In a folder, every
+    /// file is examined. `*bytes` and text: see dl_loader_state_save.
     ///
     /// Errors: DL_ERR_UNSUPPORTED (data in memory, a reader without files and fingerprint, objects without a
     /// fingerprint: changes cannot be detected).
@@ -826,7 +826,7 @@ functions! {
     ///
     /// Errors:
     ///
-    /// - DL_ERR_UNSUPPORTED: a field of another kind.
+    /// - DL_ERR_UNSUPPORTED: a field of a different kind.
     /// - DL_ERR_CORRUPT: not an image, or an inconsistent header.
     /// - DL_ERR_NO_SUCH_FIELD, DL_ERR_OUT_OF_RANGE, DL_ERR_TRUNCATED, and the errors of reading the sample.
     ///
@@ -873,7 +873,7 @@ functions! {
     /// then reports its last numbers. Destroy it with dl_metrics_destroy (NULL is allowed). In a forked child
     /// its calls return DL_ERR_FORKED.
     ///
-    /// Threading: any thread. Any number of threads may read one dl_metrics, also while its loader is
+    /// Threading: any thread. Any number of threads may read one dl_metrics, even while its loader is
     /// destroyed. Since 0.3.
     ///
     /// Unstable: may change or be removed in a minor release.
@@ -885,7 +885,7 @@ functions! {
     /// then reports its last numbers. Destroy it with dl_metrics_destroy (NULL is allowed). In a forked child
     /// its calls return DL_ERR_FORKED.
     ///
-    /// Threading: any thread. Any number of threads may read one dl_metrics, also while its loader is
+    /// Threading: any thread. Any number of threads may read one dl_metrics, even while its loader is
     /// destroyed. Since 0.3.
     ///
     /// Unstable: may change or be removed in a minor release.
@@ -912,7 +912,7 @@ functions! {
     /// the time that consumers waited in dl_loader_next. labels is added to each series, as in
     /// `rank="0",job="x"`; NULL: none. `*bytes`: see dl_loader_state_save.
     ///
-    /// Errors: DL_ERR_INVALID_ARGUMENT (labels of another form, or too little room).
+    /// Errors: DL_ERR_INVALID_ARGUMENT (invalid labels, or too little room).
     ///
     /// Threading: any thread. Since 0.3.
     ///
@@ -966,8 +966,8 @@ functions! {
     /// Unstable: may change or be removed in a minor release.
     fn dl_loader_trace_stop(loader: *mut dl_loader, error: *mut dl_error) -> dl_status;
 
-    /// Sets the number of workers that work: 1 to dl_tuned.most_workers. Other workers finish the rows that
-    /// they are loading and then sleep. This ends tuning. Never blocks for long.
+    /// Sets the number of active workers: 1 to dl_tuned.most_workers. Other workers finish the rows that they
+    /// are loading and then sleep. This ends tuning. Never blocks for long.
     ///
     /// Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_WRONG_STATE (created with `num_workers=0`), DL_ERR_FORKED.
     ///
@@ -983,15 +983,15 @@ functions! {
     /// Unstable: may change or be removed in a minor release.
     fn dl_loader_tuned(loader: *const dl_loader, out: *mut dl_tuned, error: *mut dl_error) -> dl_status;
 
-    /// Creates a mix of datasets whose fields have the same names. Fields that are stored differently become
-    /// alike through the transforms of parts. If only sizes differ, use `homogeneous=batch`: each batch then
-    /// has rows of one part. If `stage_count` is 0, stages may be NULL. `samples_per_epoch` applies to
-    /// weights; -1: as many as all parts have together. Parts, stages, names and transforms are copied. The
-    /// mix keeps its own references to the datasets. options may be NULL. With `pack_length`, the documents
-    /// that an epoch draws (with `shuffle=full` and seed 0) are packed. The result is not a mix any more: its
-    /// rows come from all parts.
+    /// Creates a mix of datasets whose fields have the same names. If fields are stored differently, the
+    /// transforms of the parts must make them alike. If only sizes differ, use `homogeneous=batch`: each
+    /// batch then has rows of one part. If `stage_count` is 0, stages may be NULL. `samples_per_epoch`
+    /// applies to weights; -1: as many as all parts have together. Parts, stages, names and transforms are
+    /// copied. The mix keeps its own references to the datasets. options may be NULL. With `pack_length`, the
+    /// documents that an epoch draws (with `shuffle=full` and seed 0) are packed. The result is not a mix any
+    /// more: its rows come from all parts.
     ///
-    /// Only a loader can make the samples of a mix whose parts have transforms or shapes of their own.
+    /// If parts of a mix have their own transforms or shapes, only a loader can produce its samples.
     /// dl_dataset_zip, dl_dataset_concat and dl_dataset_subset refuse such a mix (DL_ERR_UNSUPPORTED).
     ///
     /// Errors:
@@ -1005,7 +1005,7 @@ functions! {
     /// - DL_ERR_TOO_LARGE: over 1,024 different transforms and shapes.
     /// - DL_ERR_UNSUPPORTED: a part that is a mix. With `pack_length`: stages, parts without documents,
     ///   transforms of parts.
-    /// - DL_ERR_OVER_BUDGET: the documents to pack need 8 bytes each.
+    /// - DL_ERR_OVER_BUDGET: packing needs 8 bytes per document.
     ///
     /// Threading: any thread. Since 0.3.
     ///
@@ -1058,30 +1058,29 @@ functions! {
     ///   `shard_bytes` (default: 256MiB). arrow and parquet accept a codec: none (default), lz4 or zstd.
     /// - fields: Those of one sample, as in dl_reader. Read during the call only. Names are 1 to 255 bytes of
     ///   UTF-8 without control characters, so that every set can be opened.
-    /// - job: A text that states what the set contains; NULL: "". A PATH.partial is refused if it has
-    ///   finished shards of another job, other fields, another `shard_bytes` or another codec. It is also
-    ///   refused if no writer made it: a link, a file, or a directory with files and without a manifest of a
-    ///   set. Nothing in it is changed.
+    /// - job: A string that states what the set contains; NULL: "". A PATH.partial is refused if its finished
+    ///   shards have a different job, fields, `shard_bytes` or codec. It is also refused if no writer made
+    ///   it: a link, a file, or a directory with files but without a manifest. Nothing in it is changed.
     ///
     /// The formats are:
     ///
     /// - arrow, parquet: any field except bf16 and complex ones. The Parquet plug-in reads a set of parquet.
-    /// - tar: bytes, texts, a label; by WebDataset's conventions
+    /// - tar: bytes, strings, a label; by WebDataset's conventions
     /// - tfrecord: tf.train.Example: bytes, integers as i64, f32
     /// - npy: one dense field
     /// - tokens: the integers of one field, one after another, without the ends of samples
     ///
     /// Errors:
     ///
-    /// - DL_ERR_UNSUPPORTED: a field that the format does not hold.
+    /// - DL_ERR_UNSUPPORTED: a field that the format cannot store.
     /// - DL_ERR_WRONG_STATE: PATH exists, another process writes it, or PATH.partial was not made by a
     ///   writer.
-    /// - DL_ERR_STATE_REFUSED: PATH.partial is another job's.
-    /// - DL_ERR_CORRUPT: the manifest of PATH.partial.
-    /// - DL_ERR_NOT_FOUND: the directory around PATH.
+    /// - DL_ERR_STATE_REFUSED: PATH.partial belongs to a different job.
+    /// - DL_ERR_CORRUPT: the manifest of PATH.partial is damaged.
+    /// - DL_ERR_NOT_FOUND: the parent directory of PATH does not exist.
     /// - DL_ERR_BAD_URI, DL_ERR_INVALID_ARGUMENT, DL_ERR_PERMISSION, DL_ERR_IO.
     ///
-    /// Threading: append, finish and the counts may be called from any thread, also concurrently. The rows of
+    /// Threading: append, finish and the counts may be called from any thread, even concurrently. The rows of
     /// one append stay together. Since 0.3.
     ///
     /// Unstable: may change or be removed in a minor release.
@@ -1092,8 +1091,8 @@ functions! {
 
     /// Appends the samples of all arrays: one array per field, in the order of the fields, with the same
     /// name, kind, dtype and shape. They are read during the call only. position (may be NULL) is what the
-    /// host needs to resume after these rows. After a restart, dl_writer_position returns that of the last
-    /// finished shard.
+    /// host needs to resume after these rows. After a restart, dl_writer_position returns the position of the
+    /// last finished shard.
     ///
     /// Rows that cannot be stored are all refused, and the writer stays usable: DL_ERR_MISMATCH,
     /// DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE. After a failure of the file system
@@ -1176,7 +1175,7 @@ functions! {
     /// Unstable: may change or be removed in a minor release.
     fn dl_error_set(error: *mut dl_error, code: dl_status, message: *const c_char) -> dl_status;
 
-    /// Opens a local path, or `scheme://...` of a storage that `options` (may be NULL) know.
+    /// Opens a local path, or `scheme://...` of a storage in `options` (may be NULL).
     ///
     /// Errors: those of dl_dataset_open for a file.
     ///
@@ -1192,9 +1191,9 @@ functions! {
     /// Unstable: may change or be removed in a minor release.
     fn dl_file_bytes(file: *const dl_file) -> i64;
 
-    /// Reads all `bytes` bytes at `offset`. `cancelled` is the word that the callback received: a storage
-    /// that holds the file can then stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL,
-    /// the token of the options applies.
+    /// Reads all `bytes` bytes at `offset`. `cancelled` is the word that the callback received: the storage
+    /// of the file can then stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL, the token
+    /// of the options applies.
     ///
     /// Errors: DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO, which name path and offset.
     ///
@@ -1211,28 +1210,28 @@ functions! {
     /// Unstable: may change or be removed in a minor release.
     fn dl_file_destroy(file: *mut dl_file);
 
-    /// Adds a format: datasets opened with these extensions know it.
+    /// Adds a format: datasets opened with these extensions can use it.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_extensions_add_format(
         extensions: *mut dl_extensions, format: *const dl_format, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Adds an operator: loaders created with these extensions know it.
+    /// Adds an operator: loaders created with these extensions can use it.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_extensions_add_operator(
         extensions: *mut dl_extensions, table: *const dl_operator, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Returns draw `number` (0, 1, ...) of this operator for this row, as the operators of the library draw.
-    /// It is a pure function of seed, epoch, slot, the operator's place in the transform and the number. It
-    /// does not depend on threads.
+    /// Returns draw `number` (0, 1, ...) of this operator for this row, as the library's own operators do. It
+    /// is a pure function of seed, epoch, slot, the operator's place in the transform and the number. It does
+    /// not depend on threads.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_operator_random(row: *const dl_operator_row, number: i64) -> u64;
 
-    /// Adds a storage: datasets opened with these extensions know it.
+    /// Adds a storage: datasets opened with these extensions can use it.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_extensions_add_storage(
@@ -1254,7 +1253,7 @@ functions! {
     ///
     /// - DL_ERR_NOT_FOUND: states why the linker refused.
     /// - DL_ERR_TRUNCATED: a truncated library is not loaded, since it would end the process.
-    /// - DL_ERR_UNSUPPORTED: no such entry point, or another ABI.
+    /// - DL_ERR_UNSUPPORTED: no such entry point, or a different ABI.
     /// - DL_ERR_NOT_A_FILE, and what the plug-in returns.
     ///
     /// Unstable: may change or be removed in a minor release.

@@ -29,7 +29,7 @@ handles! {
     dl_metrics
     /// writes a set
     dl_writer
-    /// a file that formats and storages of the host read in place
+    /// a file that host formats and storages read in place
     dl_file
 }
 
@@ -284,10 +284,10 @@ structs! {
         /// In: the field's bytes (dense) or 0. Out, ragged: bytes of the record, which must be whole items.
         /// More than capacity means that the sample is too large (DL_ERR_TOO_LARGE).
         bytes: i64,
-        /// Out: NULL if the bytes are at data. Otherwise their address in memory of the host, with any
-        /// alignment: rows are converted directly from there. The bytes must not change until
-        /// `request->release` is called. If that is not set, they must not change while the dataset or
-        /// anything made from it exists.
+        /// Out: NULL if the bytes are at data. Otherwise their address in host memory, with any alignment:
+        /// rows are converted directly from there. The bytes must not change until `request->release` is
+        /// called. If that is not set, they must not change while the dataset or anything made from it
+        /// exists.
         borrowed: *const c_void,
         /// out: nonzero if this record is bad; the host chooses the code
         status: i32,
@@ -323,7 +323,7 @@ structs! {
         /// record r, field f: dl_reader_cell_at(request, r, f)
         cells: *mut dl_reader_cell,
         /// Why a record is bad: the text of record r starts at `messages + r * message_bytes`. Zeroed before
-        /// the call. If the call fails, records without a text have the text of record 0.
+        /// the call. If the call fails, the text of record 0 is used for records without a text.
         messages: *mut c_char,
         /// room for one text with its NUL
         message_bytes: i64,
@@ -337,9 +337,8 @@ structs! {
         reserved: [u64; 4],
     }
 
-    /// A reader is code of the host that delivers records. `read` is called from worker threads,
-    /// concurrently. With `num_workers=0` it is called from the thread in dl_loader_next; with `prompt`, from
-    /// both. It returns one of:
+    /// A reader is host code that delivers records. Worker threads call `read` concurrently. With
+    /// `num_workers=0` the thread in dl_loader_next calls it; with `prompt`, both do. It returns one of:
     ///
     /// - 0: the cells are filled.
     /// - DL_READER_INTERRUPTED: the host wants its thread back. The records do not count as bad and the
@@ -358,43 +357,42 @@ structs! {
         context: *mut c_void,
         read: dl_reader_read,
         destroy: dl_release,
-        /// A text that changes when the data changes; NULL for none. Saved states compare it. So does the
-        /// option `cache`, which reuses samples as long as it and `files` stay the same.
+        /// A string that changes when the data changes; NULL for none. Saved states compare it. So does the
+        /// option `cache`, which reuses samples as long as this string and `files` stay the same.
         fingerprint: *const c_char,
-        /// The number of blocks. The records of a block cost little once one of them was read, such as those
-        /// of a compressed group. Block i ends before record `block_ends[i]`. The values rise, and the last
-        /// one is `record_count`. `shuffle=window` uses these blocks and ignores `shuffle_block`, so that
-        /// each block is read within one stretch of an epoch. Copied. 0, with `block_ends` NULL: none. Since
-        /// 0.3.
+        /// The number of blocks. Once one record of a block was read, its other records are cheap, as in a
+        /// compressed group. Block i ends before record `block_ends[i]`. The values ascend, and the last one
+        /// is `record_count`. `shuffle=window` uses these blocks and ignores `shuffle_block`, so that each
+        /// block is read within one stretch of an epoch. Copied. 0, with `block_ends` NULL: none. Since 0.3.
         block_count: i64,
         /// `[block_count]`. Since 0.3.
         block_ends: *const i64,
-        /// How many blocks the reader can keep open. Reading a record of one more costs as much as opening it
+        /// How many blocks the reader can keep open. Reading from one more block costs as much as opening it
         /// again. 0: any number. With `shuffle=window` fewer are open at a time: `shuffle_blocks` is at most
         /// a quarter of this number, and at least 1. Since 0.3.
         held_blocks: i64,
         /// 1: a call takes as long as copying its records, and sometimes a few milliseconds. It waits only
-        /// for storage of this machine. A consumer that waits for a batch then also calls `read`, in its own
-        /// thread, as long as calls take tens of microseconds on average. Its deadline may be late by one
-        /// call. Workers take complete batches. 0: only workers call it. Since 0.3.
+        /// for local storage. A consumer that waits for a batch then also calls `read`, in its own thread, as
+        /// long as calls take tens of microseconds on average. Its deadline may be late by one call. Workers
+        /// take complete batches. 0: only workers call it. Since 0.3.
         prompt: i32,
         /// zero. Since 0.3.
         reserved: i32,
         /// A hint that block `block` of `block_ends` is read soon. The reader can do expensive work, such as
         /// decompression, while other threads read or the consumer computes. Called with `shuffle=window`,
         /// about once per epoch for each block, in the order in which blocks are opened. The threads that
-        /// call it, concurrently, then call `read`. It must only note the number and return immediately: a
+        /// call `read` also call it, concurrently. It must only record the number and return immediately: a
         /// batch waits for it. Some blocks are never announced, and after a seek some announced blocks are
         /// not read. NULL: none. Since 0.3.
         advise: dl_reader_advise,
-        /// The files that the records are read from, in order: paths of this machine, or of storages that the
-        /// options know. Each must exist. The library notes their state now, so a file that is opened later
-        /// may differ. It compares them wherever it compares its own files: in saved states, for the option
-        /// `cache`, in dl_dataset_identity. Copied. 0, with files NULL: none. Since 0.3.
+        /// The files that the records are read from, in order: paths on this machine, or in storages that the
+        /// options contain. Each must exist. The library records their state now, so a file that is opened
+        /// later may differ. It compares them wherever it compares its own files: in saved states, for the
+        /// option `cache`, in dl_dataset_identity. Copied. 0, with files NULL: none. Since 0.3.
         file_count: i64,
         /// `[file_count]`. Since 0.3.
         files: *const *const c_char,
-        /// `[file_count]`: the record after the last one of each file; the values rise to `record_count`.
+        /// `[file_count]`: the record after the last one of each file; the values ascend to `record_count`.
         /// NULL: a record may be in any file. If set, a changed file invalidates only its own samples in a
         /// cache. Copied. Since 0.3.
         file_ends: *const i64,
@@ -442,7 +440,7 @@ structs! {
         ready_batches: i64,
         /// page-locked; 0 if that was refused (logged once)
         pinned_bytes: i64,
-        /// workers abandoned in a read of the host that did not return
+        /// workers abandoned in a host callback that did not return
         threads_abandoned: i64,
         /// device memory that the loader holds now
         device_bytes: i64,
@@ -480,7 +478,7 @@ structs! {
         step: i64,
         /// rows, pads included
         samples: i64,
-        /// rows that are not pads
+        /// rows that are not padding
         valid: i64,
         /// `[samples]`: which dataset of a mix; else 0
         sample_sources: *const i64,
@@ -634,7 +632,7 @@ structs! {
         num_workers: i64,
         /// now
         prefetch_depth: i64,
-        /// memory is planned for so many
+        /// memory is planned for this many
         most_workers: i64,
         most_depth: i64,
         /// the best so far; with DL_TUNE_WATCH, the setting to try next
@@ -666,8 +664,8 @@ structs! {
         /// Relative to the others. 0: not drawn, until a stage sets another weight. A part goes through its
         /// own epochs.
         weight: f64,
-        /// Each sample comes `floor(repeat)` times in an epoch. A share of them, the fraction, comes once
-        /// more: it is drawn for each epoch.
+        /// Each sample occurs `floor(repeat)` times in an epoch. The fraction is the share of samples that
+        /// occur once more; they are drawn again for each epoch.
         repeat: f64,
         /// of its samples, before the transform of the loader; NULL: none
         transform: *const c_char,
@@ -782,7 +780,7 @@ structs! {
         context: *mut c_void,
         /// Returns `DL_SNIFF_*`, from the first bytes of a file (up to 512) and its size. May be NULL.
         sniff: dl_format_sniff,
-        /// Creates the dataset, with any call that does so. The library takes over the reference in `*out`.
+        /// Creates the dataset, with any function that creates one. The library then owns `*out`.
         open: dl_format_open,
         destroy: dl_release,
     }
@@ -899,9 +897,9 @@ structs! {
         object: *mut c_void,
         /// out
         bytes: i64,
-        /// Out: a text that changes when the bytes of the object change, such as a version or an ETag (since
-        /// 0.3). Read before any other call for the object. NULL: changes cannot be detected, so the option
-        /// `cache` and a resumed conversion refuse the object.
+        /// Out: a string that changes when the bytes of the object change, such as a version or an ETag
+        /// (since 0.3). Read before any other call for the object. NULL: changes cannot be detected, so the
+        /// option `cache` and a resumed conversion refuse the object.
         fingerprint: *const c_char,
         reserved: [u64; 3],
     }
@@ -925,14 +923,14 @@ structs! {
         reserved: [u64; 4],
     }
 
-    /// A storage holds the bytes of paths that start with `scheme://`. Formats read them as they read files
-    /// with pread. Only formats that need a directory (folder, mnist, cifar10, cifar100) refuse them.
+    /// A storage provides the bytes of paths that start with `scheme://`. Formats read them as they read
+    /// files with pread. Only formats that need a directory (folder, mnist, cifar10, cifar100) refuse them.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_storage {
         struct_size: u32,
         reserved: u32,
-        /// as the name of a format, also with +
+        /// like the name of a format, but may contain +
         scheme: *const c_char,
         doc: *const c_char,
         context: *mut c_void,
@@ -943,7 +941,7 @@ structs! {
         destroy: dl_release,
     }
 
-    /// Threads of the workers.
+    /// The threads that workers run on.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_threads {
@@ -955,9 +953,9 @@ structs! {
         start: dl_threads_start,
         end: dl_threads_end,
         /// NULL: the library starts the threads. Otherwise called in dl_loader_create. It arranges that
-        /// `main(argument)` runs once, soon, on a thread of the host. main returns when the loader is
-        /// destroyed. Returns 0, or an error number (DL_ERR_THREAD). The thread needs 128 KiB of stack, in
-        /// addition to what readers and operators of the host use. The host is responsible for its signals.
+        /// `main(argument)` runs once, soon, on a host thread. main returns when the loader is destroyed.
+        /// Returns 0, or an error number (DL_ERR_THREAD). The thread needs 128 KiB of stack, in addition to
+        /// what host readers and operators use. The host is responsible for its signals.
         ///
         /// Workers that have not begun load nothing, and dl_loader_destroy does not wait for them.
         /// `main(argument)` may still be called after that: it frees its argument and returns immediately. If
