@@ -13,6 +13,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent / "tuning"))
 import draw
 import drawing
 import findings
+import kept
 import report
 import table
 import timeline
@@ -129,6 +130,20 @@ class ThePageOfTheTrainingRun(unittest.TestCase):
 
     def test_the_page_is_what_is_drawn_of_the_results_that_it_names(self):
         self.assertEqual(draw.stale(), [])
+
+
+class ResultsFiles(unittest.TestCase):
+    def test_a_row_is_one_line_and_is_read_as_it_was_written(self):
+        found = {"rows": {"one": {"samples": {"dataline w0": {"rows_per_s": [1.5, 2]}}}, "other": {}}, "machine": {"cpu": "some"}}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "some.json"
+            kept.write(path, found)
+            self.assertEqual(kept.read(path), found)
+            self.assertIn('\n  "one": {"samples": {"dataline w0": {"rows_per_s": [1.5, 2]}}},\n', path.read_text())
+
+    def test_every_kept_file_is_in_that_form(self):
+        for path in (pathlib.Path(__file__).resolve().parent / "results").glob("*.json"):
+            self.assertEqual(path.read_text(), kept.text_of(json.loads(path.read_text())), path.name)
 
 
 class ProgramsThatFail(unittest.TestCase):
