@@ -17,6 +17,7 @@ import kept
 import report
 import table
 import timeline
+import turns
 from programs import Failed, Program
 
 READY = "print('{\"ready\": [\"some 1\"]}', flush=True)"
@@ -130,6 +131,27 @@ class ThePageOfTheTrainingRun(unittest.TestCase):
 
     def test_the_page_is_what_is_drawn_of_the_results_that_it_names(self):
         self.assertEqual(draw.stale(), [])
+
+
+class ProgramsInTurns(unittest.TestCase):
+    def test_the_direction_changes_each_round_and_rounds_of_warming_up_do_not_count(self):
+        order, values = [], iter(range(100, 200))
+
+        def figure(name):
+            order.append(name)
+            return {"seconds": next(values)}
+
+        group = turns.Group("some", turns.each({name: lambda name=name: figure(name) for name in "ab"}), warm_up=1,
+                            once=lambda: {"a": {"bytes": [7]}})
+        self.assertEqual(turns.measure(group, 2), {"a": {"seconds": [102, 105], "bytes": [7]}, "b": {"seconds": [103, 104]}})
+        self.assertEqual("".join(order), "baabba")
+
+    def test_a_ratio_is_the_median_of_the_rounds_own(self):
+        samples = {"new": {"seconds": [1, 2, 9]}, "old": {"seconds": [2, 2, 3]}}
+        lines = turns.tables(turns.Group("some", [], ratios=lambda found: [("seconds", "new", "old")], notes=["a note"]), samples)
+        self.assertEqual(lines[1], "a note")
+        self.assertIn("| new | seconds | 2 (1 to 9) |", lines)
+        self.assertIn("| new | old | seconds | 1 (0.5 to 3) |", lines)
 
 
 class ResultsFiles(unittest.TestCase):
