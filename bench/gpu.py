@@ -3,13 +3,12 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
-import datetime
 import json
-import os
 import pathlib
 import subprocess
 import sys
 
+import kept
 import machine
 import report
 
@@ -28,17 +27,14 @@ def merge(rounds):
     return samples, notes
 
 
-def keep(path, asked, ready, samples, notes, loads):
-    results = json.loads(path.read_text()) if path.exists() else {"rows": {}, "machine": machine.facts()}
-    commit, changed = machine.commit(REPOSITORY)
-    results["rows"]["gpu"] = {
-        "command": f"bench/gpu.sh --rounds {asked.rounds} --seconds {asked.seconds}{' --small' if asked.small else ''}", "commit": commit, "changed": changed,
-        "time": datetime.datetime.now().isoformat(timespec="seconds"), "seconds": asked.seconds, "rounds": asked.rounds,
-        "load_before": loads[0], "load_after": os.getloadavg()[0], "versions": {"cuda": ready["cuda"]},
-        "driver": "fake" if ready["fake"] else machine.gpu().get("driver", "unknown"),
-        "gpu": {"name": ready["device"]} if ready["fake"] else machine.gpu() or {"name": ready["device"]}, "failed": {}, "notes": notes, "samples": samples}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results, indent=1) + "\n")
+def keep(path, asked, ready, samples, notes, begun):
+    results = kept.read(path)
+    command = f"bench/gpu.sh --rounds {asked.rounds} --seconds {asked.seconds}{' --small' if asked.small else ''}"
+    results["rows"]["gpu"] = begun.entry(
+        command, asked.rounds, asked.seconds, samples, notes=notes, versions={"cuda": ready["cuda"]},
+        driver="fake" if ready["fake"] else machine.gpu().get("driver", "unknown"),
+        gpu={"name": ready["device"]} if ready["fake"] else machine.gpu() or {"name": ready["device"]})
+    kept.write(path, results)
     return results
 
 
@@ -54,7 +50,7 @@ def main():
     parser.add_argument("--smoke", action="store_true", help="--small on any driver, and nothing is kept")
     asked = parser.parse_args()
     asked.data.mkdir(parents=True, exist_ok=True)
-    loads = os.getloadavg()
+    begun = kept.Begun(REPOSITORY)
     command = [asked.program, "--data", asked.data, "--cuda-library", asked.cuda_library, "--rounds", str(asked.rounds),
                "--seconds", str(asked.seconds)] + (["--small"] if asked.smoke or asked.small else [])
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True)
@@ -72,7 +68,7 @@ def main():
     if ready["fake"] and not asked.out:
         sys.exit("gpu: the driver is the fake one, whose rates mean nothing: --smoke, or --out for a file that says so")
     path = asked.out or machine.results_path(REPOSITORY, on_gpu=True)
-    results = keep(path, asked, ready, samples, notes, loads)
+    results = keep(path, asked, ready, samples, notes, begun)
     only = {**results, "rows": {"gpu": results["rows"]["gpu"]}}
     print("\n".join(report.heading(only) + ["", report.plain(only)]))
     print(f"kept in {path}")

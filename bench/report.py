@@ -75,8 +75,8 @@ def everything(results):
 
 def newest(folder):
     """By what the files say: a checkout gives all of them the same time."""
-    known = [(max((row["time"] for row in json.loads(path.read_text())["rows"].values()), default=""), path)
-             for path in folder.glob("*.json")]
+    every = [(json.loads(path.read_text()), path) for path in folder.glob("*.json")]
+    known = [(max(row["time"] for row in results["rows"].values()), path) for results, path in every if table.lines(results)]
     return max(known, default=(None, None))[1]
 
 

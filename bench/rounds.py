@@ -7,8 +7,6 @@ under `failed` with what it said last. Where that program is Dataline, the run e
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
-import datetime
-import json
 import math
 import os
 import pathlib
@@ -16,6 +14,7 @@ import shlex
 import signal
 import sys
 
+import kept
 import machine
 import report
 from programs import AUDIO_ROWS, PHOTO_ROWS, REPOSITORY, STORED, Failed, Program, programs, why_not_stored, without_paths
@@ -122,7 +121,7 @@ class RowRun:
                     self.samples.setdefault(variant, {}).setdefault(metric, []).append(value)
 
     def run(self):
-        load_before, ticks_before = os.getloadavg()[0], machine.cpu_ticks()
+        begun = kept.Begun(REPOSITORY)
         self.progress.row(f"{self.row}: {len(self.words)} programs")
         try:
             self.prepare()
@@ -134,13 +133,9 @@ class RowRun:
             for program in self.running:
                 program.end()
             self.progress.clear()
-        ticks, stolen = (after - before for after, before in zip(machine.cpu_ticks(), ticks_before))
-        commit, changed = machine.commit(REPOSITORY)
-        return {"command": without_paths(" ".join(shlex.quote(word) for word in self.words[0][1])), "commit": commit,
-                "changed": changed, "time": datetime.datetime.now().isoformat(timespec="seconds"),
-                "seconds": self.asked.seconds_of(self.row), "rounds": self.asked.rounds, "load_before": load_before,
-                "load_after": os.getloadavg()[0], "stolen_percent": 100 * stolen / max(ticks, 1),
-                "versions": self.versions, "failed": self.failed, "notes": self.notes, "samples": self.samples}
+        return begun.entry(without_paths(" ".join(shlex.quote(word) for word in self.words[0][1])), self.asked.rounds,
+                           self.asked.seconds_of(self.row), self.samples, versions=self.versions, failed=self.failed,
+                           notes=self.notes)
 
 
 def check_sane(row, entry):
@@ -189,7 +184,7 @@ def arguments():
         parser.error(f"no row {', '.join(sorted(unknown))}; there are: {', '.join(ROWS)}")
     if asked.out is None:  # figures of small data do not belong among the results
         asked.out = (REPOSITORY / "build" / "bench-smoke.json" if asked.small else
-                     REPOSITORY / "bench" / "results" / f"{datetime.date.today()}-{machine.slug()}.json")
+                     machine.results_path(REPOSITORY, on_gpu=False))
     return asked
 
 
@@ -198,8 +193,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended by SIGTERM"))
     asked = arguments()
     os.makedirs(asked.data, exist_ok=True)
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
-    results = json.loads(asked.out.read_text()) if asked.out.exists() else {"rows": {}}
+    results = kept.read(asked.out)
     results["machine"] = machine.facts()
     results["library"] = machine.library(str(asked.build / "bin" / "dataline"))
     progress = Progress(asked.small)
@@ -215,7 +209,7 @@ def main():
         if "dataline" not in entry["failed"]:
             check_sane(row, entry)
         results["rows"][row] = entry
-        asked.out.write_text(json.dumps(results, indent=1) + "\n")  # after each row: a broken run keeps what it has
+        kept.write(asked.out, results)  # after each row: a broken run keeps what it has
         if "dataline" in entry["failed"]:
             raise SystemExit(1)  # said already
         if asked.small:

@@ -13,9 +13,11 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent / "tuning"))
 import draw
 import drawing
 import findings
+import kept
 import report
 import table
 import timeline
+import turns
 from programs import Failed, Program
 
 READY = "print('{\"ready\": [\"some 1\"]}', flush=True)"
@@ -129,6 +131,41 @@ class ThePageOfTheTrainingRun(unittest.TestCase):
 
     def test_the_page_is_what_is_drawn_of_the_results_that_it_names(self):
         self.assertEqual(draw.stale(), [])
+
+
+class ProgramsInTurns(unittest.TestCase):
+    def test_the_direction_changes_each_round_and_rounds_of_warming_up_do_not_count(self):
+        order, values = [], iter(range(100, 200))
+
+        def figure(name):
+            order.append(name)
+            return {"seconds": next(values)}
+
+        group = turns.Group("some", turns.each({name: lambda name=name: figure(name) for name in "ab"}), warm_up=1,
+                            once=lambda: {"a": {"bytes": [7]}})
+        self.assertEqual(turns.measure(group, 2), {"a": {"seconds": [102, 105], "bytes": [7]}, "b": {"seconds": [103, 104]}})
+        self.assertEqual("".join(order), "baabba")
+
+    def test_a_ratio_is_the_median_of_the_rounds_own(self):
+        samples = {"new": {"seconds": [1, 2, 9]}, "old": {"seconds": [2, 2, 3]}}
+        lines = turns.tables(turns.Group("some", [], ratios=lambda found: [("seconds", "new", "old")], notes=["a note"]), samples)
+        self.assertEqual(lines[1], "a note")
+        self.assertIn("| new | seconds | 2 (1 to 9) |", lines)
+        self.assertIn("| new | old | seconds | 1 (0.5 to 3) |", lines)
+
+
+class ResultsFiles(unittest.TestCase):
+    def test_a_row_is_one_line_and_is_read_as_it_was_written(self):
+        found = {"rows": {"one": {"samples": {"dataline w0": {"rows_per_s": [1.5, 2]}}}, "other": {}}, "machine": {"cpu": "some"}}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "some.json"
+            kept.write(path, found)
+            self.assertEqual(kept.read(path), found)
+            self.assertIn('\n  "one": {"samples": {"dataline w0": {"rows_per_s": [1.5, 2]}}},\n', path.read_text())
+
+    def test_every_kept_file_is_in_that_form(self):
+        for path in (pathlib.Path(__file__).resolve().parent / "results").glob("*.json"):
+            self.assertEqual(path.read_text(), kept.text_of(json.loads(path.read_text())), path.name)
 
 
 class ProgramsThatFail(unittest.TestCase):

@@ -1,5 +1,5 @@
 """FFCV on what `cache=DIR` keeps: photographs whose shorter side is 256, as raw pixels or as JPEG, read with OrderOption.RANDOM from the
-page cache by one thread; RandomResizedCrop's decoder and flip; then bytes, NHWC, or normalised, f32, NCHW. bench/cache.py runs it.
+page cache by one thread; RandomResizedCrop's decoder and flip; then bytes, NHWC, or normalised, f32, NCHW. bench/compare.py cache runs it.
 
   ffcv_kept.py PHOTOS FOLDER raw|90 bytes|normalised EPOCHS      90: of JPEG. FOLDER keeps the file for the next run
 

@@ -17,8 +17,6 @@ the accuracy means nothing).
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
-import datetime
-import json
 import os
 import pathlib
 import random
@@ -30,6 +28,7 @@ sys.path[:0] = [str(REPOSITORY / "bench"), str(REPOSITORY / "bench" / "peers")]
 import numpy as np
 import torch
 
+import kept
 import machine
 from contender import leave
 from dataline_ctypes import load
@@ -63,26 +62,19 @@ def show_timelines(runs):
             print("\n".join(run.timeline.lines(40)))
 
 
-def keep(runs, failed, made, asked, data, before):
+def keep(runs, failed, made, asked, data, begun):
     """Adds the row to a results file."""
-    load_before, ticks_before, (commit, changed) = before
     on_gpu = asked.device != "cpu"  # there beside the accelerator path's rows
     out = asked.out or machine.results_path(REPOSITORY, on_gpu, "" if on_gpu else "-tuning")
-    results = json.loads(out.read_text()) if out.exists() else {"rows": {}, "machine": machine.facts()}
-    ticks, stolen = (after - before for after, before in zip(machine.cpu_ticks(), ticks_before))
+    results = kept.read(out)
     name = "tuning_cuda" if on_gpu else "tuning"
-    results["rows"][name] = {
-        "command": f"bench/run.sh --tuning --epochs {asked.epochs}" + ("" if name == "tuning" else f" --device {asked.device}"),
-        "data": data, "commit": commit, "changed": changed,
-        "time": datetime.datetime.now().isoformat(timespec="seconds"), "seconds": 0, "rounds": asked.epochs,
-        "load_before": load_before, "load_after": os.getloadavg()[0],
-        "stolen_percent": 100 * stolen / max(ticks, 1), "versions": {"torch": torch.__version__},
-        "gpu": machine.gpu() if on_gpu else None,
-        "failed": failed, "notes": {}, "tuned": {run.name: run.batches.tuned() for run in runs if run.name.endswith("tune=on")},
-        "workers": asked.workers, "settings": made.settings, "sweeps": made.sweeps, "knobs": made.knobs,
-        "samples": {run.name: run.samples for run in runs}}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(results, indent=1) + "\n")
+    results["rows"][name] = begun.entry(
+        f"bench/run.sh --tuning --epochs {asked.epochs}" + ("" if name == "tuning" else f" --device {asked.device}"), asked.epochs, 0,
+        {run.name: run.samples for run in runs}, data=data, versions={"torch": torch.__version__},
+        gpu=machine.gpu() if on_gpu else None, failed=failed,
+        tuned={run.name: run.batches.tuned() for run in runs if run.name.endswith("tune=on")},
+        workers=asked.workers, settings=made.settings, sweeps=made.sweeps, knobs=made.knobs)
+    kept.write(out, results)
 
 
 def make_runs(made, asked):
@@ -138,7 +130,7 @@ def main():
         data = "random digits"
         folder = random_digits(REPOSITORY / "build" / "bench-data" / "digits")
 
-    before = os.getloadavg()[0], machine.cpu_ticks(), machine.commit(REPOSITORY)
+    begun = kept.Begun(REPOSITORY)
     made = variants(folder, load(asked.library), torch.device(asked.device), asked.workers)
     runs, failed = make_runs(made, asked)
     train(runs, asked, folder)
@@ -150,7 +142,7 @@ def main():
         leave(1 if short else 0)
     print(table(runs, asked.epochs, data))
     show_timelines(runs)
-    keep(runs, failed, made, asked, data, before)
+    keep(runs, failed, made, asked, data, begun)
     sys.stdout.flush()
     leave()
 

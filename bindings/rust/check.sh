@@ -131,24 +131,16 @@ features() {
   RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package dataline --all-features --no-deps
 }
 
-# The crate for burn, with a lock file of its own, and what compares with burn and candle.
-burn() {
-  # One folder for both, so that what they share is built once.
-  export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target/burn}
-  style "$here/dataline-burn"
-  step "tests: dataline-burn"
-  cargo test --quiet --locked
-  RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps
+# The workspace of what needs the registry (peers/Cargo.toml): the crate for burn, tables of the crate `arrow`, in and back, and what compares
+# with burn and candle.
+with_registry() {
+  if [[ $minor -lt 88 ]]; then echo "left out: arrow-tests, dataline-burn and peers, for cargo is older than 1.88"; return; fi
+  export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target/registry}
   style "$here/peers"
-}
-
-# Tables of the crate `arrow`, in and back.
-tables_of_arrow() {
-  if [[ $minor -lt 88 ]]; then echo "left out: tables of the crate arrow, for cargo is older than 1.88"; return; fi
-  export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target/arrow}
-  style "$here/arrow-tests"
-  step "tests: arrow-tests"
-  cargo test --quiet --locked
+  step "tests: arrow-tests, dataline-burn"
+  cargo test --quiet --locked --package dataline-arrow-tests
+  cargo test --quiet --locked --package dataline-burn
+  RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --package dataline-burn
 }
 
 # The example with a progress bar of the registry's.
@@ -194,10 +186,9 @@ if ! $quick; then
     packages
     features
     (with_indicatif)
-    (tables_of_arrow)
-    burn
+    with_registry
   else
-    echo "left out: packages, features, the example with indicatif, arrow-tests, dataline-burn, for they need the registry"
+    echo "left out: packages, features, the example with indicatif, arrow-tests, dataline-burn and peers, for they need the registry"
   fi
 fi
 echo "rust: all passed"

@@ -46,8 +46,8 @@ for crate in dataline-sys dataline dataline-burn; do
 done
 # One workspace of all: what needs another is resolved with the one that is packed beside it.
 sed -i 's/^members = .*/members = ["dataline-sys", "dataline", "dataline-burn"]/' Cargo.toml
-sed -i -e '/^# Not a member/d' -e '/^\[workspace\]$/d' -e '/^\[profile/,$d' dataline-burn/Cargo.toml
-rm -f Cargo.lock dataline-burn/Cargo.lock
+sed -i '/^workspace = /d' dataline-burn/Cargo.toml
+rm -f Cargo.lock
 
 CARGO_TARGET_DIR=$staged/target cargo package --quiet --workspace --no-verify --exclude-lockfile --allow-dirty
 for crate in "$staged"/target/package/*.crate; do

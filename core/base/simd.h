@@ -34,6 +34,18 @@
 // compiler's baseline is below SSE4.
 #define DATALINE_SIMD_LANES (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
 
+// What a vector file has between these is compiled for each target, in a namespace of the target that all rooms share: names that are
+// local to a file are in an unnamed namespace inside it. `hn`: Highway's operations for the target.
+#define DATALINE_SIMD_BEGIN() \
+  HWY_BEFORE_NAMESPACE();     \
+  namespace dataline {        \
+  namespace HWY_NAMESPACE {   \
+  namespace hn = hwy::HWY_NAMESPACE
+#define DATALINE_SIMD_END() \
+  }                         \
+  }                         \
+  HWY_AFTER_NAMESPACE()
+
 // For short loops over an array of vectors: gcc at -O2 does not unroll them and keeps the vectors in memory.
 #define DATALINE_UNROLL _Pragma("GCC unroll 8")
 

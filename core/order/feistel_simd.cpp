@@ -15,13 +15,9 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace dataline {
-namespace HWY_NAMESPACE {
+DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
-
 using D32 = hn::ScalableTag<uint32_t>;
 using V32 = hn::Vec<D32>;
 using M32 = hn::Mask<D32>;
@@ -368,9 +364,7 @@ void permute(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out
 }
 }  // namespace
 #endif
-}  // namespace HWY_NAMESPACE
-}  // namespace dataline
-HWY_AFTER_NAMESPACE();
+DATALINE_SIMD_END();
 #endif
 
 #if !DATALINE_HAS_HIGHWAY || HWY_ONCE

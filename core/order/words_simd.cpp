@@ -12,13 +12,9 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace dataline {
-namespace HWY_NAMESPACE {
+DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES  // not for the one-lane target: the plain path serves it
 namespace {              // HWY_NAMESPACE is shared by all rooms: keep names local to the file
-namespace hn = hwy::HWY_NAMESPACE;
-
 using D64 = hn::ScalableTag<uint64_t>;
 using V64 = hn::Vec<D64>;
 
@@ -48,9 +44,7 @@ void words(uint64_t key, int64_t first, int64_t count, uint64_t* out) {
 }
 }  // namespace
 #endif
-}  // namespace HWY_NAMESPACE
-}  // namespace dataline
-HWY_AFTER_NAMESPACE();
+DATALINE_SIMD_END();
 #endif
 
 #if !DATALINE_HAS_HIGHWAY || HWY_ONCE  // once, after the last target

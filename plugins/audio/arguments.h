@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "failure.h"
+#include "library.h"
 
 namespace dataline_audio {
 

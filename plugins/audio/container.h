@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "failure.h"
+#include "library.h"
 
 namespace dataline_audio {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "failure.h"
+#include "library.h"
 #include "pool.h"
 
 namespace dataline_audio {

@@ -8,7 +8,6 @@
 #include <memory>
 #include <new>
 
-#include "failure.h"
 #include "library.h"
 
 namespace dataline_audio {

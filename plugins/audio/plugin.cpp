@@ -7,18 +7,8 @@ namespace dataline_audio {
 
 Library library;
 
-namespace {
-
-template <typename Function>
-bool find(const dl_plugin& plugin, const char* name, Function& out) {
-  out = reinterpret_cast<Function>(plugin.find(name));
-  return out != nullptr;
-}
-
-}  // namespace
 }  // namespace dataline_audio
 
-extern "C" DL_API dl_status dl_plugin_register(dl_plugin* plugin, dl_error* error);
 extern "C" dl_status dl_plugin_register(dl_plugin* plugin, dl_error* error) {
   using namespace dataline_audio;
   plugin->built_for = DL_ABI_VERSION;

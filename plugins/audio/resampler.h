@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "failure.h"
+#include "library.h"
 
 namespace dataline_audio {
 

@@ -11,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include "failure.h"
 #include "group_cache.h"
 #include "library.h"
 

@@ -3,9 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "capi/dataline.h"
+#include "plugins/plugin.h"
 
 namespace dataline_parquet {
+
+using dataline_plugin::concat;
+using dataline_plugin::Failure;
+using dataline_plugin::failure;
+using dataline_plugin::find;
 
 // Written once, by dl_plugin_register, before any callback runs; the same values each time.
 struct Library {

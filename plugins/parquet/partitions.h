@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "failure.h"
+#include "library.h"
 #include "parquet_file.h"
 #include "paths.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "failure.h"
+#include "library.h"
 
 namespace dataline_parquet {
 

@@ -263,16 +263,9 @@ dl_status add_format(dl_extensions* extensions, dl_error* error) {
   return library.add_format(extensions, &format, error);
 }
 
-template <typename Function>
-bool find(const dl_plugin& plugin, const char* name, Function& out) {
-  out = reinterpret_cast<Function>(plugin.find(name));
-  return out != nullptr;
-}
-
 }  // namespace
 }  // namespace dataline_parquet
 
-extern "C" DL_API dl_status dl_plugin_register(dl_plugin* plugin, dl_error* error);
 extern "C" dl_status dl_plugin_register(dl_plugin* plugin, dl_error* error) {
   using namespace dataline_parquet;
   plugin->built_for = DL_ABI_VERSION;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/arrow/arrow.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -30,29 +31,25 @@ void check_blocks(const Source& source) {
   }
 }
 
+void run(std::string_view input) {
+  static const Folder folder;
+  if (input.empty()) return;
+  const std::string path = folder.write("fuzz.arrow", input.substr(1));
+  ArrowOptions options;
+  if (byte_at(input, 0) % 2 == 1) options.fill = NullFill{1, 1};
+  options.cut = byte_at(input, 0) / 2 % 2 == 1;
+  Result<SourceRef> opened = open_arrow(path, options, context());
+  if (!opened.is_ok()) return check_names(opened.status(), folder.path("fuzz.arrow"));
+  if (has_huge_rows(*opened.value())) return;
+  const Result<SourceRef> read = open_arrow(path, options, context(IoMode::kPread));
+  check(read.is_ok(), "what is mapped can be read");
+  check(read.value()->count() == opened.value()->count(), "as many rows");
+  if (has_huge_rows(*read.value())) return;
+  check(rows_of(*opened.value()) == rows_of(*read.value()), "mapped rows are those that are read");
+  check_blocks(*opened.value());
+}
+
+const Target kTarget("arrow", run);
+
 }  // namespace
 }  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* input, size_t size) {
-  using namespace dataline;
-  static const fuzz::Folder folder;
-  if (size < 1) return 0;
-  const std::string path = folder.write("fuzz.arrow", {reinterpret_cast<const char*>(input) + 1, size - 1});
-  ArrowOptions options;
-  if (input[0] % 2 == 1) options.fill = NullFill{1, 1};
-  options.cut = input[0] / 2 % 2 == 1;
-  Result<SourceRef> opened = open_arrow(path, options, fuzz::context());
-  if (!opened.is_ok()) {
-    fuzz::check_names(opened.status(), folder.path("fuzz.arrow"));
-    return 0;
-  }
-  if (fuzz::has_huge_rows(*opened.value())) return 0;
-  const Result<SourceRef> read = open_arrow(path, options, fuzz::context(IoMode::kPread));
-  fuzz::check(read.is_ok(), "what is mapped can be read");
-  fuzz::check(read.value()->count() == opened.value()->count(), "as many rows");
-  if (fuzz::has_huge_rows(*read.value())) return 0;
-  fuzz::check(fuzz::rows_of(*opened.value()) == fuzz::rows_of(*read.value()),
-              "mapped rows are those that are read");
-  fuzz::check_blocks(*opened.value());
-  return 0;
-}

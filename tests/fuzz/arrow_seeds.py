@@ -1,11 +1,9 @@
-"""Arrow files and streams for the fuzzer to begin with, a byte of settings before each: arrow_seeds.py FOLDER.
+"""Arrow files and streams as seeds, a byte of settings before each.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
-import pathlib
 import struct
-import sys
 
 INT, FLOAT, UTF8, BOOL, LIST, STRUCT, FIXED_LIST = 2, 3, 5, 6, 12, 13, 16
 
@@ -112,8 +110,7 @@ def i32(*values):
     return struct.pack(f"<{len(values)}i", *values)
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     number = {0: struct.pack("<i", 32), 1: b"\1"}
     x = field("x", INT, number)
     text = field("t", UTF8)
@@ -137,9 +134,5 @@ def main():
     }
     for name, (stream, whole) in seeds.items():
         for rule in (0, 1):
-            (folder / f"{name}-stream-{rule}").write_bytes(bytes([rule]) + stream)
-            (folder / f"{name}-file-{rule}").write_bytes(bytes([rule]) + whole)
-
-
-if __name__ == "__main__":
-    main()
+            yield f"{name}-stream-{rule}", bytes([rule]) + stream
+            yield f"{name}-file-{rule}", bytes([rule]) + whole

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "plugins/audio/container.h"
 #include "plugins/audio/decode.h"
 #include "plugins/audio/mel.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline_audio {
 namespace {
@@ -39,10 +39,8 @@ int64_t decode_once(const DecodeSettings& settings, Bytes file, std::vector<floa
 }
 
 void try_file(Bytes bytes) {
-  // A copy as large as the input: reads beyond it are seen.
-  const std::unique_ptr<uint8_t[]> copy(new uint8_t[bytes.size()]);
-  std::memcpy(copy.get(), bytes.data(), bytes.size());
-  const Bytes file(copy.get(), bytes.size());
+  const auto copy = dataline::fuzz::exact_copy({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const Bytes file(reinterpret_cast<const uint8_t*>(copy.get()), bytes.size());
   DecodeSettings settings;
   std::vector<float> first, again;
   const int64_t frames = decode_once(settings, file, first);
@@ -97,6 +95,15 @@ std::vector<uint8_t> repaired(Bytes file) {
   return out;
 }
 
+void run(std::string_view input) {
+  if (input.size() > 1 << 16) return;
+  const Bytes bytes(reinterpret_cast<const uint8_t*>(input.data()), input.size());
+  try_file(bytes);
+  if (says(bytes, 0, "OggS")) try_file(repaired(bytes));
+}
+
+const dataline::fuzz::Target kTarget("audio", run);
+
 }  // namespace
 }  // namespace dataline_audio
 
@@ -104,13 +111,4 @@ std::vector<uint8_t> repaired(Bytes file) {
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:vorbis_info_init\nleak:vorbis_synthesis_headerin";
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline_audio;
-  if (size > 1 << 16) return 0;
-  const Bytes bytes(data, size);
-  try_file(bytes);
-  if (says(bytes, 0, "OggS")) try_file(repaired(bytes));
-  return 0;
 }

@@ -1,12 +1,10 @@
-"""Seeds: audio_seeds.py FOLDER. Small files of each kind, and where soundfile is installed some that it writes.
+"""Audio files as seeds: small files of each kind, and where soundfile is installed some that it writes.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
-import pathlib
 import random
 import struct
-import sys
 
 
 def chunk(name, content):
@@ -65,8 +63,7 @@ def mp3(count, head):
     return (head + bytes(413)) * count
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     draw = random.Random(1)
     noise = draw.randbytes(1600)
     files = {
@@ -97,8 +94,4 @@ def main():
             files[f"written-{subtype}.{suffix}"] = out.getvalue()
     except ImportError:
         pass
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-
-
-main()
+    yield from files.items()

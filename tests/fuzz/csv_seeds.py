@@ -1,16 +1,13 @@
-"""CSV for the fuzzer to begin with, a byte of settings before each: csv_seeds.py FOLDER.
+"""CSV as seeds, a byte of settings before each.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import csv
 import io
-import pathlib
-import sys
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     rows = [["t", "a", "x", "b"], ["plain", "1", "-2.5e3", "true"], ['say "hi", \n', "2", "nan", "0"], ["\u00e9\u20ac", "", "1e-400", "False"], ["", "7", "inf", "1"]]
 
     def text(**dialect):
@@ -29,8 +26,4 @@ def main():
     }
     for name, each in texts.items():
         for keys in range(5):
-            (folder / f"{name}-{keys}").write_bytes(bytes([keys]) + each.encode())
-
-
-if __name__ == "__main__":
-    main()
+            yield f"{name}-{keys}", bytes([keys]) + each.encode()

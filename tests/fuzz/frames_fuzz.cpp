@@ -4,6 +4,7 @@
 #include "core/source/frames.h"
 
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -43,16 +44,16 @@ void check_bound(Bytes frames) {
   check_exact(FrameCodec::kZstd, frames, static_cast<size_t>(written.value()));
 }
 
+void run(std::string_view input) {
+  if (input.size() < 3) return;
+  const FrameCodec codec = byte_at(input, 0) % 2 == 0 ? FrameCodec::kLz4 : FrameCodec::kZstd;
+  const auto length = static_cast<size_t>(number_at(input, 1, 2, true));
+  const Bytes frames = std::as_bytes(std::span(input.substr(3)));
+  check_exact(codec, frames, length);
+  if (codec == FrameCodec::kZstd) check_bound(frames);
+}
+
+const Target kTarget("frames", run);
+
 }  // namespace
 }  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  if (size < 3) return 0;
-  const FrameCodec codec = data[0] % 2 == 0 ? FrameCodec::kLz4 : FrameCodec::kZstd;
-  const auto length = static_cast<size_t>(data[1] << 8 | data[2]);
-  const Bytes frames(reinterpret_cast<const std::byte*>(data) + 3, size - 3);
-  fuzz::check_exact(codec, frames, length);
-  if (codec == FrameCodec::kZstd) fuzz::check_bound(frames);
-  return 0;
-}

@@ -1,11 +1,9 @@
-"""Frames of LZ4 and Zstandard for the fuzzer to begin with, made by hand; before each the codec and the length: frames_seeds.py FOLDER.
+"""Frames of LZ4 and Zstandard as seeds, made by hand; before each the codec and the length.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
-import pathlib
 import struct
-import sys
 
 # The head, one block of a literal and a match (offset 1) that repeats it, and one of literals, which has to be the last.
 LZ4_HEAD = b"\x04\x22\x4d\x18\x60\x40\x82"
@@ -26,8 +24,7 @@ def zstd_block(kind, size, data, last=True):
     return struct.pack("<I", last | kind << 1 | size << 3)[:3] + data
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     text = b"the same words, the same words, and some others. " * 9
     seeds = {
         "lz4-empty": (0, 0, lz4_stored(b"")),
@@ -43,8 +40,4 @@ def main():
         "zstd-lie": (1, 3, zstd_head(1 << 31) + zstd_block(0, 3, b"abc")),
     }
     for name, (codec, length, frames) in seeds.items():
-        (folder / name).write_bytes(bytes([codec]) + struct.pack(">H", length) + frames)
-
-
-if __name__ == "__main__":
-    main()
+        yield name, bytes([codec]) + struct.pack(">H", length) + frames

@@ -4,6 +4,7 @@
 #include "core/source/gzip.h"
 
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -60,22 +61,21 @@ void check_exact(std::string_view bytes, size_t length) {
   check(trailer_fits, "length and CRC-32 are those of what came out");
 }
 
-}  // namespace
-}  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+void run(std::string_view bytes) {
   const Bytes compressed = std::as_bytes(std::span(bytes));
   Result<std::string> start = inflate_start("fuzz.gz", compressed);
-  if (!start.is_ok()) fuzz::check_names(start.status(), "fuzz.gz");
-  if (size < 8) return 0;
+  if (!start.is_ok()) check_names(start.status(), "fuzz.gz");
+  if (bytes.size() < 8) return;
   // The lengths it may have: what its last trailer says, and what the start found.
-  for (size_t end = fuzz::members_end(bytes); end <= std::min(size, fuzz::members_end(bytes) + 4); ++end) {
+  for (size_t end = members_end(bytes); end <= std::min(bytes.size(), members_end(bytes) + 4); ++end) {
     if (end < 4) continue;
-    const uint64_t claimed = fuzz::number_at(bytes, end - 4, 4, false);
-    if (claimed <= fuzz::kMostBytes) fuzz::check_exact(bytes, claimed);
+    const uint64_t claimed = number_at(bytes, end - 4, 4, false);
+    if (claimed <= kMostBytes) check_exact(bytes, claimed);
   }
-  if (start.is_ok()) fuzz::check_exact(bytes, start.value().size());
-  return 0;
+  if (start.is_ok()) check_exact(bytes, start.value().size());
 }
+
+const Target kTarget("gzip", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

@@ -5,6 +5,7 @@
 
 #include "core/source/gzip.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -71,19 +72,18 @@ void check_inflated(std::string_view bytes, const std::string& path, const Folde
   check_plain(plain, folder.write("inflated.idx", plain), IoMode::kPread);
 }
 
+void run(std::string_view bytes) {
+  static const Folder folder;
+  const std::string path = folder.write("fuzz.idx", bytes);
+  if (bytes.size() >= 2 && byte_at(bytes, 0) == 0x1f && byte_at(bytes, 1) == 0x8b) {
+    check_inflated(bytes, path, folder);
+  } else {
+    check_plain(bytes, path, IoMode::kMmap);
+    check_plain(bytes, path, IoMode::kMemory);
+  }
+}
+
+const Target kTarget("idx", run);
+
 }  // namespace
 }  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  static const fuzz::Folder folder;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const std::string path = folder.write("fuzz.idx", bytes);
-  if (size >= 2 && data[0] == 0x1f && data[1] == 0x8b) {
-    fuzz::check_inflated(bytes, path, folder);
-  } else {
-    fuzz::check_plain(bytes, path, IoMode::kMmap);
-    fuzz::check_plain(bytes, path, IoMode::kMemory);
-  }
-  return 0;
-}

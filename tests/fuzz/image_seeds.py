@@ -1,4 +1,4 @@
-"""Small images for the decoders' fuzzers to begin with: those of tests/transform/decode/golden_images.txt, and, where
+"""Small images as seeds: those of tests/transform/decode/golden_images.txt, and, where
 Pillow is, all kinds that image_suite.py beside it writes.
 
 SPDX-License-Identifier: Apache-2.0
@@ -26,14 +26,12 @@ def need_pillow():
 MOST_BYTES = 4096
 
 
-def write(kinds):
-    """Files of those kinds into the folder that the command line names."""
+def seeds(kinds):
     need_pillow()
-    target = pathlib.Path(sys.argv[1])
     for line in (DECODE / "golden_images.txt").read_text(encoding="ascii").splitlines():
         name, *_, data = line.split()
-        if name.split("-")[0] in kinds:
-            (target / f"golden-{name}").write_bytes(bytes.fromhex(data))
+        if name.split("-")[0] in kinds.split(","):
+            yield f"golden-{name}", bytes.fromhex(data)
     try:
         import image_suite
     except ImportError:
@@ -41,7 +39,7 @@ def write(kinds):
         return
     with tempfile.TemporaryDirectory() as folder:
         for kind, paths in image_suite.write(pathlib.Path(folder)).items():
-            for path in paths if kind in kinds else []:
+            for path in paths if kind in kinds.split(",") else []:
                 data = path.read_bytes()
                 if len(data) <= MOST_BYTES:
-                    (target / f"{kind}-{path.name}").write_bytes(data)
+                    yield f"{kind}-{path.name}", data

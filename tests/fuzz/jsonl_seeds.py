@@ -1,15 +1,12 @@
-"""JSON lines for the fuzzer to begin with, a byte of settings before each: jsonl_seeds.py FOLDER.
+"""JSON lines as seeds, a byte of settings before each.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import json
-import pathlib
-import sys
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     row = {"a": "text \n \u00e9 \U0001f600", "t": "plain", "n": [1, -2, 3], "f": 1.5e-3, "b": True, "m": {"b": [0.5, 2]}, "x": None}
     texts = {
         "one": json.dumps(row) + "\n",
@@ -23,8 +20,4 @@ def main():
     }
     for name, text in texts.items():
         for keys in range(5):
-            (folder / f"{name}-{keys}").write_bytes(bytes([keys]) + text.encode())
-
-
-if __name__ == "__main__":
-    main()
+            yield f"{name}-{keys}", bytes([keys]) + text.encode()

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/source/labels/label_rows.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -88,18 +89,17 @@ void check_again(const std::vector<Row>& rows) {
         jsonl.status.message());
 }
 
+void run(std::string_view text) {
+  const List csv = read(each_csv_row, text);
+  if (csv.status.is_ok()) check_again(csv.rows);
+  const List jsonl = read(each_jsonl_row, text);
+  if (!jsonl.status.is_ok()) return;
+  check_again(jsonl.rows);
+  const List again = read(each_jsonl_row, as_jsonl(jsonl.rows));
+  check(again.status.is_ok() && again.rows == jsonl.rows, "numbers stay numbers", again.status.message());
+}
+
+const Target kTarget("labels", run);
+
 }  // namespace
 }  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline::fuzz;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const List csv = read(dataline::each_csv_row, text);
-  if (csv.status.is_ok()) check_again(csv.rows);
-  const List jsonl = read(dataline::each_jsonl_row, text);
-  if (!jsonl.status.is_ok()) return 0;
-  check_again(jsonl.rows);
-  const List again = read(dataline::each_jsonl_row, as_jsonl(jsonl.rows));
-  check(again.status.is_ok() && again.rows == jsonl.rows, "numbers stay numbers", again.status.message());
-  return 0;
-}

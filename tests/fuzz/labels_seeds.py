@@ -1,10 +1,7 @@
-"""Lists of labels for the fuzzer to begin with: labels_seeds.py FOLDER.
+"""Lists of labels as seeds.
 
 SPDX-License-Identifier: Apache-2.0
 """
-
-import pathlib
-import sys
 
 LISTS = ["path,label\na.jpg,1\nb.jpg,2\n", "a.jpg,cat\r\nb.jpg,dog\r\n", "label,other,PATH\n1,x,\"a,\"\"b\"\".jpg\"\n", "a,1\n\n\n", "a,1\n\nb,2\n",
          "\"a\nb\",1\nc,2", "a\"b,1\n", "\"a\"b,1\n", "a\rb,1\n", "\"open,1\n", "path,path,label\n", "a\n", "a,b,c\n", "path,label", "\n", ",\n", "\"\",\"\"\n",
@@ -14,11 +11,6 @@ LISTS = ["path,label\na.jpg,1\nb.jpg,2\n", "a.jpg,cat\r\nb.jpg,dog\r\n", "label,
          '{"path":"a","label":1,"deep":' + "[" * 40 + "]" * 40 + "}\n", '{"path":"a\\u0000b","label":"\\n\\t\\"\\\\\\/"}\n']
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     for at, text in enumerate(LISTS):
-        (folder / f"list-{at:02}").write_bytes(text.encode())
-
-
-if __name__ == "__main__":
-    main()
+        yield f"list-{at:02}", text.encode()

@@ -1,13 +1,11 @@
-"""Chunks of LitData with their index for the fuzzer to begin with, two bytes of settings before each: litdata_seeds.py FOLDER.
+"""Chunks of LitData with their index as seeds, two bytes of settings before each.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import itertools
 import json
-import pathlib
 import struct
-import sys
 
 from arrow_seeds import INT, UTF8, batch, field, files, i32
 
@@ -49,8 +47,7 @@ def with_rows(rows, arrow):
     return data, entry | {"chunk_bytes": len(data)}, config
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     numpy, tensor = struct.pack("<4I", 4, 2, 1, 2) + b"ab", struct.pack(">5I", 13, 3, 1, 2, 1) + b"abcd"
     sets = {
         "texts": chunk(["int", "str"], [(struct.pack("<q", i), b"x" * i) for i in range(9)], tree(["label", "text"])),
@@ -66,8 +63,4 @@ def main():
     for name, (data, entry, config) in sets.items():
         for chunks in ([entry], [entry, entry]):
             index = json.dumps({"chunks": chunks, "config": config, "updated_at": "1"}).encode()
-            (folder / f"{name}-{len(chunks)}").write_bytes(struct.pack(">H", len(data)) + data + index)
-
-
-if __name__ == "__main__":
-    main()
+            yield f"{name}-{len(chunks)}", struct.pack(">H", len(data)) + data + index

@@ -1,17 +1,14 @@
-"""Manifests of sets for the fuzzer to begin with: manifest_seeds.py FOLDER.
+"""Manifests of sets as seeds.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import json
-import pathlib
-import sys
 
 FIELD = {"name": "image", "kind": "dense", "dtype": "u8", "shape": [28, 28], "axes": "HW"}
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     head = json.dumps({"set": 1, "format": "arrow", "shard_bytes": 4096, "fields": [FIELD], "job": "transform \n\u00e9\""})
     shards = [json.dumps({"shard": f"part-{i:05}.arrow", "samples": 5 * i, "bytes": 4200 + i, "crc32c": f"{i * 0x9E3779B1 & 0xFFFFFFFF:08x}",
                           "position": f"0 {i}"}) for i in range(4)]
@@ -26,9 +23,5 @@ def main():
     }
     for name, lines in texts.items():
         text = "\n".join(lines)
-        (folder / name).write_text(text + "\n", encoding="utf-8")
-        (folder / f"{name}-cut").write_text(text[:-3], encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+        yield name, (text + "\n").encode()
+        yield f"{name}-cut", text[:-3].encode()

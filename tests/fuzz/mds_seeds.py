@@ -1,13 +1,11 @@
-"""Shards of MDS with their index for the fuzzer to begin with, two bytes of settings before each: mds_seeds.py FOLDER.
+"""Shards of MDS with their index as seeds, two bytes of settings before each.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import itertools
 import json
-import pathlib
 import struct
-import sys
 
 
 def shard(columns, samples):
@@ -25,8 +23,7 @@ def shard(columns, samples):
     return data, entry
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     label, text, array = ("label", "int", 8), ("text", "str", None), ("a", "ndarray:uint16", None)
     sets = {
         "texts": shard([label, text], [(struct.pack("<q", i), b"x" * i) for i in range(9)]),
@@ -42,8 +39,4 @@ def main():
     for name, (data, entry) in sets.items():
         for shards in ([entry], [entry, entry]):
             index = json.dumps({"shards": shards, "version": 2}).encode()
-            (folder / f"{name}-{len(shards)}").write_bytes(struct.pack(">H", len(data)) + data + index)
-
-
-if __name__ == "__main__":
-    main()
+            yield f"{name}-{len(shards)}", struct.pack(">H", len(data)) + data + index

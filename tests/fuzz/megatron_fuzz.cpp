@@ -7,6 +7,7 @@
 #include "core/source/open.h"
 #include "core/source/packing/packing.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -78,23 +79,20 @@ void check_rows(SourceRef source, uint8_t choice, std::string_view data) {
   check(got == stored, "packed rows hold each token once");
 }
 
-}  // namespace
-}  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* input, size_t size) {
-  using namespace dataline;
-  static const fuzz::Folder folder;
-  if (size < 2) return 0;
-  const std::string data = fuzz::data_of(input[0] * size_t{2});
-  const std::string_view index(reinterpret_cast<const char*>(input) + 2, size - 2);
+void run(std::string_view input) {
+  static const Folder folder;
+  if (input.size() < 2) return;
+  const std::string data = data_of(byte_at(input, 0) * size_t{2});
+  const std::string_view index = input.substr(2);
   folder.write("fuzz.bin", data);
   const std::string path = folder.write("fuzz.idx", index);
-  Result<SourceRef> opened = open_source("megatron:" + path, fuzz::context());
-  if (!opened.is_ok()) {
-    fuzz::check_names(opened.status(), folder.path("fuzz."));
-    return 0;
-  }
-  fuzz::check_documents(*opened.value(), index, data);
-  fuzz::check_rows(opened.value(), input[1], data);
-  return 0;
+  Result<SourceRef> opened = open_source("megatron:" + path, context());
+  if (!opened.is_ok()) return check_names(opened.status(), folder.path("fuzz."));
+  check_documents(*opened.value(), index, data);
+  check_rows(opened.value(), byte_at(input, 1), data);
 }
+
+const Target kTarget("megatron", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

@@ -1,12 +1,10 @@
-"""Indexes of Megatron-LM for the fuzzer to begin with, two bytes of settings before each: megatron_seeds.py FOLDER.
+"""Indexes of Megatron-LM as seeds, two bytes of settings before each.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import itertools
-import pathlib
 import struct
-import sys
 
 
 def index(lengths, documents, code=8, width=2, modes=b""):
@@ -21,8 +19,7 @@ def index(lengths, documents, code=8, width=2, modes=b""):
     )
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     lengths = [3, 0, 7, 1, 40, 2, 2, 9]
     data = sum(lengths)
     seeds = {
@@ -37,8 +34,4 @@ def main():
     }
     for name, (half_bytes, data_index) in seeds.items():
         for packing in (7, 30, 128 + 9, 255):
-            (folder / f"{name}-{packing}").write_bytes(bytes([half_bytes, packing]) + data_index)
-
-
-if __name__ == "__main__":
-    main()
+            yield f"{name}-{packing}", bytes([half_bytes, packing]) + data_index

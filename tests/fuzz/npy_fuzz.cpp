@@ -4,6 +4,7 @@
 #include "core/source/npy/npy_header.h"
 #include "core/source/open.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -90,26 +91,25 @@ void check_records(const std::string& path, std::string_view bytes, const NpyHea
   }
 }
 
-}  // namespace
-}  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  static const fuzz::Folder folder;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+void run(std::string_view bytes) {
+  static const Folder folder;
   std::string path;
   for (bool bf16 : {false, true}) {
-    Result<NpyHeader> header = fuzz::read_header(bytes, bf16);
+    Result<NpyHeader> header = read_header(bytes, bf16);
     if (!header.is_ok()) {
-      fuzz::check_names(header.status(), "fuzz.npy");
+      check_names(header.status(), "fuzz.npy");
       continue;
     }
-    fuzz::check_header_again(header.value(), bf16);
+    check_header_again(header.value(), bf16);
     if (path.empty()) path = folder.write("fuzz.npy", bytes);
     for (IoMode io : {IoMode::kMmap, IoMode::kPread, IoMode::kMemory}) {
       if (header.value().shape.empty()) continue;
-      fuzz::check_records(path, bytes, header.value(), bf16, io == IoMode::kPread, io);
+      check_records(path, bytes, header.value(), bf16, io == IoMode::kPread, io);
     }
   }
-  return 0;
 }
+
+const Target kTarget("npy", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/source/open.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -60,18 +61,17 @@ std::optional<std::string> samples(const std::string& path, std::string_view byt
   return out;
 }
 
-}  // namespace
-}  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  static const fuzz::Folder folder;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+void run(std::string_view bytes) {
+  static const Folder folder;
   const std::string path = folder.write("fuzz.npz", bytes);
   for (const char* keys : {"", "?rows=false&dtype=bf16"}) {
-    const auto mapped = fuzz::samples(path, bytes, keys, IoMode::kMmap);
+    const auto mapped = samples(path, bytes, keys, IoMode::kMmap);
     for (IoMode io : {IoMode::kPread, IoMode::kMemory})
-      fuzz::check(fuzz::samples(path, bytes, keys, io) == mapped, "every way of reading gives the same");
+      check(samples(path, bytes, keys, io) == mapped, "every way of reading gives the same");
   }
-  return 0;
 }
+
+const Target kTarget("npz", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

@@ -1,11 +1,9 @@
-"""npz archives for the fuzzer to begin with: npz_seeds.py FOLDER.
+"""npz archives as seeds.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import io
-import pathlib
-import sys
 import zipfile
 
 from npy_seeds import npy
@@ -39,12 +37,11 @@ def deflated(members):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members:
-            archive.writestr(name, data, compress_type=zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name), data, compress_type=zipfile.ZIP_DEFLATED)
     return file.getvalue()
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     data = bytes(range(96))
     x, y = npy("<f4", False, (4, 6), data), npy("|u1", False, (4, 24), data)
     members = [("x.npy", x), ("some/y.npy", y)]
@@ -63,9 +60,4 @@ def main():
         "empty": npz([]),
         "twice": npz([("x.npy", x), ("y.npy", x)]).replace(b"y.npy", b"x.npy"),
     }
-    for name, archive in seeds.items():
-        (folder / name).write_bytes(archive)
-
-
-if __name__ == "__main__":
-    main()
+    yield from seeds.items()

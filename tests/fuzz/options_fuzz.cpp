@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -44,32 +45,30 @@ void set_one(Options& options, std::string_view key, std::string_view text) {
   }
 }
 
-}  // namespace
-}  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (size > 4096) return 0;
+void run(std::string_view text) {
+  if (text.size() > 4096) return;
   Options options;
   for (std::string_view line : split(text, '\n')) {
     const size_t equals = line.find('=');
     if (equals == std::string_view::npos) continue;
-    fuzz::set_one(options, line.substr(0, equals), line.substr(equals + 1));
+    set_one(options, line.substr(0, equals), line.substr(equals + 1));
   }
   Result<LoaderConfig> config = make_config(options);
   if (!config.is_ok()) {
-    fuzz::check(config.status().message().size() > 10, "a contradiction is told", config.status().message());
-    return 0;
+    check(config.status().message().size() > 10, "a contradiction is told", config.status().message());
+    return;
   }
   const LoaderConfig& made = config.value();
-  fuzz::check(made.global_batch >= 1 && made.world_size >= 1 && made.rank >= 0 &&
-                  made.rank < made.world_size && made.num_workers >= 0 && made.prefetch_depth >= 1 &&
-                  made.max_leases >= 1 && made.epochs >= 0,
-              "a configuration is within its ranges");
+  check(made.global_batch >= 1 && made.world_size >= 1 && made.rank >= 0 && made.rank < made.world_size &&
+            made.num_workers >= 0 && made.prefetch_depth >= 1 && made.max_leases >= 1 && made.epochs >= 0,
+        "a configuration is within its ranges");
   if (!options.is_set(Option::kGlobalBatchSize)) {
-    fuzz::check(made.global_batch == options.integer(Option::kBatchSize) * made.world_size,
-                "a step is all ranks' batches");
+    check(made.global_batch == options.integer(Option::kBatchSize) * made.world_size,
+          "a step is all ranks' batches");
   }
-  return 0;
 }
+
+const Target kTarget("options", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

@@ -1,10 +1,7 @@
-"""Options for the fuzzer to begin with, a line each: options_seeds.py FOLDER.
+"""Options as seeds, a line each.
 
 SPDX-License-Identifier: Apache-2.0
 """
-
-import pathlib
-import sys
 
 JOBS = ["batch_size=32\nshuffle=full\nseed=9223372036854775807\nepochs=3", "global_batch_size=20\nworld_size=4\nrank=3\nlast_batch=pad",
         "batch_size=1099511627776\nworld_size=1099511627776", "global_batch_size=2\nworld_size=3", "batch_size=4\nglobal_batch_size=4",
@@ -16,11 +13,6 @@ JOBS = ["batch_size=32\nshuffle=full\nseed=9223372036854775807\nepochs=3", "glob
         "sample_indices=1,2\nweights=x", "max_bytes_per_sample=9007199254740993\nmemory_budget=8EiB\nmemory_budget=0.3KiB"]
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     for at, job in enumerate(JOBS):
-        (folder / f"job-{at:02}").write_bytes(job.encode())
-
-
-if __name__ == "__main__":
-    main()
+        yield f"job-{at:02}", job.encode()

@@ -7,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -49,15 +50,9 @@ std::string as_json(const MixRecipe& recipe) {
   return out + "]}";
 }
 
-}  // namespace
-}  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  using namespace dataline::fuzz;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void run(std::string_view text) {
   const Result<MixRecipe> recipe = read_recipe("fuzz.json", text);
-  if (!recipe.is_ok()) return check_refusal(recipe.status(), text), 0;
+  if (!recipe.is_ok()) return check_refusal(recipe.status(), text);
   const std::vector<MixPart>& parts = recipe.value().parts;
   const Result<MixRecipe> again = read_recipe("fuzz.json", as_json(recipe.value()));
   check(again.is_ok(), "what was read can be read again", again.is_ok() ? "" : again.status().message());
@@ -68,5 +63,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
               other.repeat == parts[k].repeat,
           "a part is the same");
   }
-  return 0;
 }
+
+const Target kTarget("recipe", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

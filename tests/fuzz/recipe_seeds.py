@@ -1,10 +1,7 @@
-"""Recipes of mixes for the fuzzer to begin with: recipe_seeds.py FOLDER.
+"""Recipes of mixes as seeds.
 
 SPDX-License-Identifier: Apache-2.0
 """
-
-import pathlib
-import sys
 
 A, B = '{"name": "a", "uri": "npy:a.npy", "weight": 1}', '{"name": "b", "uri": "npy:b%20.npy?x=1", "weight": 0.25e-3}'
 RECIPES = [
@@ -26,11 +23,6 @@ RECIPES = [
 ]
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     for at, text in enumerate(RECIPES):
-        (folder / f"recipe-{at:02}").write_bytes(text.encode())
-
-
-if __name__ == "__main__":
-    main()
+        yield f"recipe-{at:02}", text.encode()

@@ -1,4 +1,4 @@
-// Runs a fuzz target over files and folders of files, without libFuzzer: `fuzz_NAME PATH...`.
+// Runs a fuzz target over files and folders of files, without libFuzzer: `DATALINE_FUZZ_TARGET=NAME fuzz_PROGRAM PATH...`.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>

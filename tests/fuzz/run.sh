@@ -6,8 +6,11 @@ set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:?usage: run.sh SECONDS [TARGET...]}
 shift
+declare -A program
+while read -r in target _; do program[$target]=$in; done < <(grep -v '^#' tests/fuzz/targets.txt)
 if [ $# -eq 0 ]; then
-  for file in tests/fuzz/*_fuzz.cpp; do set -- "$@" "$(basename "$file" _fuzz.cpp)"; done
+  mapfile -t names < <(printf '%s\n' "${!program[@]}" | sort)
+  set -- "${names[@]}"
 fi
 cmake --preset fuzz >/dev/null
 found=build/fuzz/found log=build/fuzz/log ledger=tests/results/fuzz-ledger.md
@@ -17,7 +20,8 @@ commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 git diff --quiet HEAD -- core capi tests/fuzz 2>/dev/null || commit="$commit+"
 status=0
 for name in "$@"; do
-  cmake --build --preset fuzz --target "libfuzzer_$name" >/dev/null
+  fuzzer=libfuzzer_${program[$name]:?run.sh: no target $name}
+  cmake --build --preset fuzz --target "$fuzzer" >/dev/null
   corpus=build/fuzz/corpus/$name
   mkdir -p "$corpus"
   python3 tests/fuzz/replay.py --seeds "$name" "$corpus"
@@ -26,7 +30,7 @@ for name in "$@"; do
   before=$(find "$found" -name "$name-*" | wc -l)
   began=$SECONDS
   echo "== $name: $seconds s"
-  nice "build/fuzz/tests/libfuzzer_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+  DATALINE_FUZZ_TARGET=$name nice "build/fuzz/tests/$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
     -artifact_prefix="$found/$name-" "$corpus" ${stored[@]+"${stored[@]}"} >"$log-$name" 2>&1 || status=1
   tail -n 12 "$log-$name"
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log-$name")

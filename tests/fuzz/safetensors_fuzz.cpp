@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/source/open.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -42,16 +43,15 @@ void check_tensors(const std::string& path, std::string_view bytes, bool rows, I
   }
 }
 
-}  // namespace
-}  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  static const fuzz::Folder folder;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+void run(std::string_view bytes) {
+  static const Folder folder;
   const std::string path = folder.write("fuzz.safetensors", bytes);
   for (IoMode io : {IoMode::kMmap, IoMode::kPread, IoMode::kMemory}) {
-    for (const bool rows : {true, false}) fuzz::check_tensors(path, bytes, rows, io);
+    for (const bool rows : {true, false}) check_tensors(path, bytes, rows, io);
   }
-  return 0;
 }
+
+const Target kTarget("safetensors", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

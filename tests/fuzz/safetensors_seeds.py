@@ -1,12 +1,10 @@
-"""safetensors files for the fuzzer to begin with: safetensors_seeds.py FOLDER.
+"""safetensors files as seeds.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import json
-import pathlib
 import struct
-import sys
 
 
 def safetensors(tensors, metadata=None, padding=8, data=None):
@@ -21,8 +19,7 @@ def safetensors(tensors, metadata=None, padding=8, data=None):
     return struct.pack("<Q", len(text)) + text + (bytes(i % 251 for i in range(at)) if data is None else data)
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     seeds = {
         "one": safetensors([("x", "F32", [3, 2], 24)]),
         "rows": safetensors([("x", "F32", [4, 2], 32), ("label", "I64", [4], 32), ("mask", "BOOL", [4, 3], 12)]),
@@ -39,9 +36,4 @@ def main():
         + b'{"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"x":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}}'.ljust(106)
         + b"abcd",
     }
-    for name, data in seeds.items():
-        (folder / name).write_bytes(data)
-
-
-if __name__ == "__main__":
-    main()
+    yield from seeds.items()

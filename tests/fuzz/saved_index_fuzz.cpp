@@ -8,6 +8,7 @@
 
 #include "core/base/digest.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -109,17 +110,16 @@ std::string damaged(std::string bytes, std::string_view damage) {
   return bytes;
 }
 
-}  // namespace
-}  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline::fuzz;
+void run(std::string_view bytes) {
   static const Pets pets;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   pets.load(bytes);
   pets.load(closed(damaged(pets.base, bytes)));
   // Without a right checksum any damage is seen. A version is looked at before it.
   const std::string open = damaged(pets.base, bytes);
   if (open != pets.base) check(!pets.load(open), "damage is seen by the checksum");
-  return 0;
 }
+
+const Target kTarget("saved_index", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

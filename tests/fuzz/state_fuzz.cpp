@@ -7,6 +7,7 @@
 #include "capi/dataline.h"
 #include "core/base/digest.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -82,17 +83,12 @@ void load(const Job& job, const std::string& text) {
   dl_batch_release(batch);
 }
 
-}  // namespace
-}  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  static const fuzz::Job job;
-  std::string text(reinterpret_cast<const char*>(data), size);
-  text.resize(std::string_view(text).find('\0') == std::string_view::npos ? size : text.find('\0'));
-  fuzz::load(job, text);
+void run(std::string_view input) {
+  static const Job job;
+  std::string text(input.substr(0, input.find('\0')));
+  load(job, text);
   const size_t sum = text.rfind("checksum: ");
-  if (sum == std::string::npos) return 0;
+  if (sum == std::string::npos) return;
   text.resize(sum);
   // The identity of this job's data, which seeds cannot know.
   const std::string own = job.save();
@@ -103,6 +99,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   Digest digest;
   digest.add(text);
-  fuzz::load(job, text + "checksum: " + digest.hex() + "\n");
-  return 0;
+  load(job, text + "checksum: " + digest.hex() + "\n");
 }
+
+const Target kTarget("state", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

@@ -6,19 +6,20 @@
 #include <vector>
 
 #include "core/source/tar/tar.h"
+#include "tests/fuzz/target.h"
 
-namespace dataline {
+namespace dataline::fuzz {
 namespace {
 
 constexpr int64_t kMostMemoryBytes = 64 << 20;
 
-Result<SourceRef> open_bytes(const uint8_t* data, size_t size, const TarOptions& options) {
+Result<SourceRef> open_bytes(std::string_view input, const TarOptions& options) {
   OpenContext context;
   context.memory = HostMemory::create({}, kMostMemoryBytes);
-  const auto bytes = static_cast<int64_t>(size);
+  const auto bytes = static_cast<int64_t>(input.size());
   // Metadata: exactly as large as asked for, so that a sanitizer sees a read beyond.
   DL_ASSIGN_OR_RETURN(Block block, context.memory->allocate(bytes, 1, MemoryKind::kMetadata, "fuzzed bytes"));
-  if (size > 0) std::memcpy(block.data(), data, size);
+  if (bytes > 0) std::memcpy(block.data(), input.data(), input.size());
   DL_ASSIGN_OR_RETURN(MappedFile file,
                       MappedFile::from_block({"fuzz.tar", {.bytes = bytes}}, std::move(block), bytes));
   return open_tar(std::move(file), options, context);
@@ -54,21 +55,22 @@ uint64_t read_all(const Source& source) {
   return sum;
 }
 
-}  // namespace
-}  // namespace dataline
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+void run(std::string_view input) {
   for (bool strict : {true, false}) {
-    dataline::TarOptions options;
-    options.end = strict ? dataline::TarEnd::kRequired : dataline::TarEnd::kCut;
+    TarOptions options;
+    options.end = strict ? TarEnd::kRequired : TarEnd::kCut;
     options.label_u8 = !strict;
-    auto source = dataline::open_bytes(data, size, options);
+    auto source = open_bytes(input, options);
     if (!source.is_ok()) {
       if (source.status().message().empty()) std::abort();
       continue;
     }
     // A sum that bytes cannot reach: the reads are not optimised away.
-    if (dataline::read_all(*source.value()) > uint64_t{size} * 1024) std::abort();
+    if (read_all(*source.value()) > input.size() * 1024) std::abort();
   }
-  return 0;
 }
+
+const Target kTarget("tar_index", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

@@ -1,11 +1,9 @@
-"""Tar archives for the fuzzer to begin with: tar_index_seeds.py FOLDER.
+"""Tar archives as seeds.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import io
-import pathlib
-import sys
 import tarfile
 
 
@@ -23,25 +21,20 @@ def archive(members, **options):
     return data + bytes(-len(data) % 512 + 1024)
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     samples = [("a/0.jpg", b"\xff\xd8jpeg", {}), ("a/0.cls", b"7\n", {}), ("a/1.JPG", b"", {}), ("a/1.cls", b"-1", {})]
     long_names = [(f"{'d/' * 60}{n}.txt", b"text", {}) for n in range(3)]
     odd = [("__meta__", b"x", {}), ("README", b"x", {}), ("b.seg.png", b"x" * 600, {}), ("b.json", b"{}", {}), ("b.cls", b"no", {})]
     sized = [("c.jpg", b"x" * 10, {"size": "10", "path": "d.jpg", "comment": "c", "SCHILY.xattr.user.a": "b"})]
     for name, style in (("ustar", tarfile.USTAR_FORMAT), ("gnu", tarfile.GNU_FORMAT), ("pax", tarfile.PAX_FORMAT)):
         for what, members in (("samples", samples), ("long", long_names), ("odd", odd), ("sized", sized)):
-            (folder / f"{what}-{name}").write_bytes(archive(members, format=style))
-    (folder / "global-pax").write_bytes(archive(samples, format=tarfile.PAX_FORMAT, pax_headers={"comment": "all of them"}))
+            yield f"{what}-{name}", archive(members, format=style)
+    yield "global-pax", archive(samples, format=tarfile.PAX_FORMAT, pax_headers={"comment": "all of them"})
     link = tarfile.TarInfo("link.jpg")
     link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-    (folder / "link").write_bytes(link.tobuf() + bytes(1024))
+    yield "link", link.tobuf() + bytes(1024)
     big = tarfile.TarInfo("big.jpg")
     big.size = 1 << 40
-    (folder / "base-256").write_bytes(big.tobuf(format=tarfile.GNU_FORMAT) + bytes(1024))
-    (folder / "no-end").write_bytes(archive(samples)[:-1024])
-    (folder / "empty").write_bytes(bytes(10240))
-
-
-if __name__ == "__main__":
-    main()
+    yield "base-256", big.tobuf(format=tarfile.GNU_FORMAT) + bytes(1024)
+    yield "no-end", archive(samples)[:-1024]
+    yield "empty", bytes(10240)

@@ -6,6 +6,7 @@
 
 #include "core/source/open.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -174,17 +175,17 @@ void check_file(std::string_view file, const std::string& path, std::string_view
     check_record(source, rows.read(index), (*records)[static_cast<size_t>(index)], keys);
 }
 
+void run(std::string_view input) {
+  static const Folder folder;
+  if (input.empty()) return;
+  const std::string_view rest = input.substr(1);
+  const std::string file = (byte_at(input, 0) & 128) != 0 ? as_record(rest) : std::string(rest);
+  const std::string path = folder.write("fuzz.tfrecord", file);
+  const IoMode io = (byte_at(input, 0) & 64) != 0 ? IoMode::kPread : IoMode::kMmap;
+  check_file(file, path, kKeys[byte_at(input, 0) % std::size(kKeys)], io);
+}
+
+const Target kTarget("tfrecord", run);
+
 }  // namespace
 }  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* input, size_t size) {
-  using namespace dataline;
-  static const fuzz::Folder folder;
-  if (size < 1) return 0;
-  const std::string_view rest(reinterpret_cast<const char*>(input) + 1, size - 1);
-  const std::string file = (input[0] & 128) != 0 ? fuzz::as_record(rest) : std::string(rest);
-  const std::string path = folder.write("fuzz.tfrecord", file);
-  const IoMode io = (input[0] & 64) != 0 ? IoMode::kPread : IoMode::kMmap;
-  fuzz::check_file(file, path, fuzz::kKeys[input[0] % std::size(fuzz::kKeys)], io);
-  return 0;
-}

@@ -1,11 +1,9 @@
-"""TFRecord files, and messages that become one, for the fuzzer to begin with, a byte of settings before each: tfrecord_seeds.py FOLDER.
+"""TFRecord files, and messages that become one, as seeds, a byte of settings before each.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
-import pathlib
 import struct
-import sys
 
 
 def masked_crc(data):
@@ -56,8 +54,7 @@ def example(**features):
     return field(1, b"".join(field(1, field(1, name.encode()) + field(2, value)) for name, value in features.items()))
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     messages = {
         "one": example(id=ints(1, -2), b=texts(b"abc"), f=floats(0.5, 2)),
         "apart": example(f=field(2, b"\x0d\0\0\x80\x3f"), id=ints_apart(300, 1 << 62)),
@@ -78,10 +75,6 @@ def main():
     }
     for keys in range(8):
         for name, message in messages.items():
-            (folder / f"{name}-{keys}").write_bytes(bytes([128 + 64 * (keys & 1) + keys]) + message)
+            yield f"{name}-{keys}", bytes([128 + 64 * (keys & 1) + keys]) + message
         for name, data in files.items():
-            (folder / f"file-{name}-{keys}").write_bytes(bytes([64 * (keys & 1) + keys]) + data)
-
-
-if __name__ == "__main__":
-    main()
+            yield f"file-{name}-{keys}", bytes([64 * (keys & 1) + keys]) + data

@@ -6,6 +6,7 @@
 #include "core/source/npy/npy_header.h"
 #include "core/source/open.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -74,20 +75,20 @@ void check_windows(const std::string& path, std::string_view bytes, const Option
   }
 }
 
+void run(std::string_view input) {
+  static const Folder folder;
+  if (input.size() < 3) return;
+  Options options;
+  options.length = byte_at(input, 0) % 32 + 1;
+  options.stride = byte_at(input, 1) % 48 + 1;
+  if (byte_at(input, 2) % 16 < std::size(kTypes)) options.dtype = kTypes[byte_at(input, 2) % 16];
+  options.views = (byte_at(input, 2) & 128) != 0;
+  const std::string_view bytes = input.substr(3);
+  for (const char* name : {"fuzz.bin", "fuzz.npy", "fuzz"})
+    check_windows(folder.write(name, bytes), bytes, options);
+}
+
+const Target kTarget("tokens", run);
+
 }  // namespace
 }  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  static const fuzz::Folder folder;
-  if (size < 3) return 0;
-  fuzz::Options options;
-  options.length = data[0] % 32 + 1;
-  options.stride = data[1] % 48 + 1;
-  if (data[2] % 16 < std::size(fuzz::kTypes)) options.dtype = fuzz::kTypes[data[2] % 16];
-  options.views = (data[2] & 128) != 0;
-  const std::string_view bytes(reinterpret_cast<const char*>(data) + 3, size - 3);
-  for (const char* name : {"fuzz.bin", "fuzz.npy", "fuzz"})
-    fuzz::check_windows(folder.write(name, bytes), bytes, options);
-  return 0;
-}

@@ -1,15 +1,12 @@
-"""Token files for the fuzzer to begin with, three bytes of settings before each: tokens_seeds.py FOLDER.
+"""Token files as seeds, three bytes of settings before each.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
-import pathlib
 import struct
-import sys
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     tokens = bytes(range(192))
     plain = {"u16": tokens, "cut": tokens[:-1], "none": b"", "html": b"<!DOCTYPE html><html>" + tokens}
     header = lambda magic, version, count: struct.pack("<III", magic, version, count) + bytes(1012)
@@ -24,8 +21,4 @@ def main():
             b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + tokens
     for name, data in plain.items():
         for at, settings in enumerate((b"\x07\x07\x0f", b"\x03\x01\x01", b"\x00\x1f\x82", b"\x1f\x00\x00")):
-            (folder / f"{name}-{at}").write_bytes(settings + data)
-
-
-if __name__ == "__main__":
-    main()
+            yield f"{name}-{at}", settings + data

@@ -5,6 +5,7 @@
 #include "core/transform/grammar/grammar.h"
 #include "core/transform/transform.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 
 namespace dataline::fuzz {
 namespace {
@@ -79,42 +80,37 @@ const std::vector<std::vector<Field>>& usual_sets() {
   return sets;
 }
 
-}  // namespace
-}  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void run(std::string_view text) {
   Result<std::vector<ClauseSyntax>> parsed = parse_transforms(text);
-  if (!parsed.is_ok()) {
-    fuzz::check_column(parsed.status(), text);
-    return 0;
-  }
-  const std::string print = fuzz::printed(parsed.value());
+  if (!parsed.is_ok()) return check_column(parsed.status(), text);
+  const std::string print = printed(parsed.value());
   Result<std::vector<ClauseSyntax>> again = parse_transforms(print);
   // Printed it may be longer than a text is allowed to be.
   if (!again.is_ok()) {
-    fuzz::check(print.size() > (64 << 10), "a printed tree is parsed", print);
+    check(print.size() > (64 << 10), "a printed tree is parsed", print);
   } else {
-    fuzz::check(
-        std::equal(parsed.value().begin(), parsed.value().end(), again.value().begin(), again.value().end(),
-                   [](const ClauseSyntax& a, const ClauseSyntax& b) { return fuzz::same(a, b); }),
-        "printed and parsed again it is the same tree", print);
+    check(std::equal(parsed.value().begin(), parsed.value().end(), again.value().begin(), again.value().end(),
+                     [](const ClauseSyntax& a, const ClauseSyntax& b) { return same(a, b); }),
+          "printed and parsed again it is the same tree", print);
   }
-  for (const auto& fields : fuzz::usual_sets()) {
+  for (const auto& fields : usual_sets()) {
     Result<CompiledTransforms> compiled = compile_transforms(text, fields);
     if (!compiled.is_ok()) {
-      fuzz::check_column(compiled.status(), text);
+      check_column(compiled.status(), text);
       continue;
     }
-    fuzz::check(compiled.value().programs.size() == fields.size(), "one program a field");
+    check(compiled.value().programs.size() == fields.size(), "one program a field");
     for (const auto& program : compiled.value().programs) {
       const Field& output = program->output();
-      fuzz::check(output.varies() || output.kind == FieldKind::kRagged || output.bytes() >= 0,
-                  "a size that is one");
-      fuzz::check(program->scratch_bytes() >= 0 && program->state_bytes() >= 0, "memory that is countable");
+      check(output.varies() || output.kind == FieldKind::kRagged || output.bytes() >= 0,
+            "a size that is one");
+      check(program->scratch_bytes() >= 0 && program->state_bytes() >= 0, "memory that is countable");
     }
-    fuzz::check(compiled.value().texts.size() == fields.size(), "one text a field", text);
+    check(compiled.value().texts.size() == fields.size(), "one text a field", text);
   }
-  return 0;
 }
+
+const Target kTarget("transforms", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

@@ -1,10 +1,7 @@
-"""Transforms for the fuzzer to begin with: transforms_seeds.py FOLDER.
+"""Transforms as seeds.
 
 SPDX-License-Identifier: Apache-2.0
 """
-
-import pathlib
-import sys
 
 TEXTS = ["", "cast(f32)", "image: normalize(mnist), flatten; label: one_hot(10)", "x, y: cast(i64)", "decode, resize(256), center_crop(224), chw",
          "decode, random_resized_crop(224), hflip(0.5), normalize(imagenet), cast(f16), chw", "normalize(mean=[0.5, 0.5, 0.5], std=[0.2, 0.3, 0.4])",
@@ -15,11 +12,6 @@ TEXTS = ["", "cast(f32)", "image: normalize(mnist), flatten; label: one_hot(10)"
          "cast(3x4x5)", "hflip(nan)", "pad_to(9223372036854775807)", "reshape(9223372036854775807x2)"]
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     for at, text in enumerate(TEXTS):
-        (folder / f"text-{at:02}").write_bytes(text.encode())
-
-
-if __name__ == "__main__":
-    main()
+        yield f"text-{at:02}", text.encode()

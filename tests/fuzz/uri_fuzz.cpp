@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/source/format.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/fuzz/target.h"
 #include "tests/support/uri_escape.h"
 
 namespace dataline::fuzz {
@@ -88,37 +89,32 @@ void check_places(const Uri& uri) {
   }
 }
 
-}  // namespace
-}  // namespace dataline::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace dataline;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void run(std::string_view text) {
   const std::string escaped = uri_escape(text);
   Result<std::string> decoded = uri_decode(escaped, 1);
   const bool nul = text.find('\0') != std::string_view::npos;
-  fuzz::check(decoded.is_ok() != nul && (nul || decoded.value() == text),
-              "what is escaped is decoded to itself", escaped);
+  check(decoded.is_ok() != nul && (nul || decoded.value() == text), "what is escaped is decoded to itself",
+        escaped);
 
   Result<Uri> parsed = parse_uri(text);
-  if (!parsed.is_ok()) {
-    fuzz::check_column(parsed.status(), text);
-    return 0;
-  }
+  if (!parsed.is_ok()) return check_column(parsed.status(), text);
   const Uri& uri = parsed.value();
-  fuzz::check(!uri.paths.empty(), "a URI has a path");
-  fuzz::check_places(uri);
-  const std::string print = fuzz::printed(uri);
+  check(!uri.paths.empty(), "a URI has a path");
+  check_places(uri);
+  const std::string print = printed(uri);
   Result<Uri> again = parse_uri(print);
-  fuzz::check(again.is_ok(), "a printed URI is read", print);
-  fuzz::check_same(uri, again.value());
+  check(again.is_ok(), "a printed URI is read", print);
+  check_same(uri, again.value());
   if (const Format* format = find_format(uri.scheme)) {
     Result<OpenOne> opener = format->configure(uri);
     if (!opener.is_ok()) {
-      fuzz::check_column(opener.status(), text);
+      check_column(opener.status(), text);
     }
-    fuzz::check(opener.is_ok() == format->configure(again.value()).is_ok(), "printed keys are as good",
-                print);
+    check(opener.is_ok() == format->configure(again.value()).is_ok(), "printed keys are as good", print);
   }
-  return 0;
 }
+
+const Target kTarget("uri", run);
+
+}  // namespace
+}  // namespace dataline::fuzz

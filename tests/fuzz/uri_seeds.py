@@ -1,10 +1,7 @@
-"""URIs for the fuzzer to begin with: uri_seeds.py FOLDER.
+"""URIs as seeds.
 
 SPDX-License-Identifier: Apache-2.0
 """
-
-import pathlib
-import sys
 
 URIS = ["a.npy", "C:\\x", "npy:a.npy", "npy:image=a.npy,label=b.npy", "npy:a%2Cb.npy,c.npy?trailing=ignore&dtype=bf16",
         "raw:a.bin?dtype=u8&shape=3x32x32&header=16&partial=ignore", "raw:a?fields=label:u8,image:u8[3x32x32]",
@@ -15,11 +12,6 @@ URIS = ["a.npy", "C:\\x", "npy:a.npy", "npy:image=a.npy,label=b.npy", "npy:a%2Cb
         "idx:a.gz?axes=HWC", "tar:x{00..99}{00..99}{00..99}{00..99}.tar", "npy:a/b=c/d.npy", "npy:=a", "tokens:a?length=0"]
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def seeds():
     for at, uri in enumerate(URIS):
-        (folder / f"uri-{at:02}").write_bytes(uri.encode())
-
-
-if __name__ == "__main__":
-    main()
+        yield f"uri-{at:02}", uri.encode()

@@ -21,7 +21,7 @@ BUILD = ("CMakeLists.txt", "CMakePresets.json", "core/CMakeLists.txt", "core/cma
 CAPI = ("capi", "!capi/*.md", "!capi/api", "!capi/reference", "!capi/abi")
 SHELL = ("bindings/cli", "!bindings/cli/README.md")
 CPP = ("bindings/cpp/CMakeLists.txt", "bindings/cpp/cmake", "bindings/cpp/include")
-AUDIO = ("plugins/CMakeLists.txt", "plugins/audio", "!plugins/*.md", "plugins/parquet/CMakeLists.txt")
+AUDIO = ("plugins/CMakeLists.txt", "plugins/plugin.h", "plugins/audio", "!plugins/*.md", "plugins/parquet/CMakeLists.txt")
 FAKE = ("tests/support/fake_cuda",)
 PURE = ("source", "order", "transform", "write")  # rooms that start no thread and share nothing that changes
 
@@ -103,7 +103,7 @@ FOLDERS = {folder.name: folder for folder in (
     Folder("cpp", reads=PROGRAM + CPP + FAKE + TEMPORARY + ("tests/extensions",), without=("headers",)),
     Folder("languages", reads=PROGRAM + CPP + ("examples", "tests/cpp", "tests/extensions"),
            targets=("dataline_cli", "example_chain", "example_chain_cpp", "cpp_reader", "loops_c", "loops_cpp")),
-    Folder("extensions", reads=("plugins/parquet/*.h",)),
+    Folder("extensions", reads=("plugins/plugin.h", "plugins/parquet/*.h")),
     Folder("metrics", reads=PROGRAM + ("docs/observability",)),
     Folder("kept", path="capi/kept", reads=TEMPORARY + ("tests/capi", "tests/extensions", "tests/source/*.h", "capi/api.json", "capi/abi")),
     Folder("fuzz-source", "source", path="fuzz"),

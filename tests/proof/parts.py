@@ -11,7 +11,7 @@ TABLES = ("core/loader/option_rows.inc", "core/source/formats.def", "core/transf
 HEADER = ("capi/dataline.h", "capi/api", "capi/api.json", "core/setup.sh")
 LIBRARY = cpp_parts.BUILD + cpp_parts.library()
 CMAKE = ("CMakeLists.txt", "CMakePresets.json", "*/CMakeLists.txt", "*.cmake", "!tests/*/CMakeLists.txt")
-PYTHON = ("bindings/python", "plugins/parquet")
+PYTHON = ("bindings/python", "plugins/parquet", "plugins/plugin.h")
 DATA = ("data:mnist",)
 ALL = ("*", "!tests/results")  # runs write there
 

@@ -6,18 +6,13 @@
 
 #if DATALINE_HAS_HIGHWAY
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE \
-  "core/source/documents/end_tokens_simd.cpp"  // this file: included again for each target
+#define HWY_TARGET_INCLUDE "core/source/documents/end_tokens_simd.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace dataline {
-namespace HWY_NAMESPACE {
+DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
-
 // Most vectors hold none: four at a time are looked at before any is looked into.
 template <typename T>
 int64_t find(const std::byte* data, int64_t count, uint64_t value, uint32_t first, uint32_t* out) {
@@ -58,9 +53,7 @@ int64_t find64(const std::byte* data, int64_t count, uint64_t value, uint32_t fi
 }
 }  // namespace
 #endif
-}  // namespace HWY_NAMESPACE
-}  // namespace dataline
-HWY_AFTER_NAMESPACE();
+DATALINE_SIMD_END();
 #endif
 
 #if !DATALINE_HAS_HIGHWAY || HWY_ONCE  // once, after the last target

@@ -3,18 +3,13 @@
 
 #if DATALINE_HAS_HIGHWAY
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE \
-  "core/source/tfrecord/crc32c_simd.cpp"  // this file: included again for each target
+#define HWY_TARGET_INCLUDE "core/source/tfrecord/crc32c_simd.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace dataline {
-namespace HWY_NAMESPACE {
+DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
-
 // x to the power n, modulo the polynomial.
 constexpr uint64_t power_of_x(int n) {
   uint32_t value = uint32_t{1} << 31;
@@ -59,9 +54,7 @@ int64_t fold(uint32_t state, const std::byte* data, int64_t bytes, std::byte* ou
 }
 }  // namespace
 #endif
-}  // namespace HWY_NAMESPACE
-}  // namespace dataline
-HWY_AFTER_NAMESPACE();
+DATALINE_SIMD_END();
 #endif
 
 #if !DATALINE_HAS_HIGHWAY || HWY_ONCE  // once, after the last target

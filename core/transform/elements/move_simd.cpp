@@ -18,12 +18,8 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace dataline {
-namespace HWY_NAMESPACE {
+DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
-namespace hn = hwy::HWY_NAMESPACE;
-
 // --- Rows.
 
 using D8 = hn::ScalableTag<uint8_t>;
@@ -206,9 +202,7 @@ ReverseKernel reverse_of(int64_t pixel_bytes) {
   return plain_reverse_kernel(pixel_bytes);
 }
 #endif
-}  // namespace HWY_NAMESPACE
-}  // namespace dataline
-HWY_AFTER_NAMESPACE();
+DATALINE_SIMD_END();
 #endif
 
 #if !DATALINE_HAS_HIGHWAY || HWY_ONCE

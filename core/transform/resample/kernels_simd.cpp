@@ -12,13 +12,9 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace dataline {
-namespace HWY_NAMESPACE {
+DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
-
 using D8 = hn::ScalableTag<uint8_t>;
 using D16 = hn::ScalableTag<int16_t>;
 using DU16 = hn::ScalableTag<uint16_t>;
@@ -310,9 +306,7 @@ ResampleKernels kernels_of(Arithmetic arithmetic) {
 
 }  // namespace
 #endif
-}  // namespace HWY_NAMESPACE
-}  // namespace dataline
-HWY_AFTER_NAMESPACE();
+DATALINE_SIMD_END();
 #endif
 
 #if !DATALINE_HAS_HIGHWAY || HWY_ONCE

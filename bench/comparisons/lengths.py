@@ -1,10 +1,8 @@
-#!/usr/bin/env python3
-"""Batches by length on the lengths of a real text: how much is padding, and how many tokens a second come out.
-
-    bench/lengths.py TEXT [--rounds N] [--seconds S]     with the dataline package, NumPy and, for its lines, PyTorch
+"""Batches by length on the lengths of a real text: how much is padding, and how many tokens a second come out. Needs the dataline
+package, NumPy and, for its lines, PyTorch.
 
 A sample is a paragraph of TEXT, a token one of its bytes, delivered as i64 for an embedding. Every variant delivers padded
-batches of a shuffled order on one thread; all take turns, and the median of the rounds is told. Without buckets a batch has
+batches of a shuffled order on one thread; a second is one of the process's CPU time. Without buckets a batch has
 32 samples, padded to one length for all (pad_to) or to the longest of them (pad_sequence); with buckets the edges and the
 8,192 tokens a batch are the same for all. PyTorch has no sampler by length of its own: its line is the usual one, samples
 shuffled in their buckets, cut, the batches shuffled, and pad_sequence, which pads to the longest of a batch: less padding,
@@ -13,15 +11,12 @@ more shapes.
 SPDX-License-Identifier: Apache-2.0
 """
 
-import argparse
-import os
-import platform
-import statistics
 import time
 
+import dataline
 import numpy as np
 
-import dataline
+from turns import Group, each
 
 EDGES = [32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096]
 TOKENS = 8192
@@ -77,7 +72,6 @@ def torch_batches(parts, bucketed):
 
 
 def measure(batches, seconds):
-    """Tokens a second of this process, and the share of padding."""
     tokens = places = 0
     begin = time.process_time()
     while time.process_time() - begin < seconds:
@@ -85,39 +79,27 @@ def measure(batches, seconds):
             batch, real = next(batches)
             tokens += real
             places += batch.shape[0] * batch.shape[1]
-    return tokens / (time.process_time() - begin), 1 - tokens / places
+    return {"tokens_per_cpu_s": tokens / (time.process_time() - begin), "padding_percent": 100 * (1 - tokens / places)}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def arguments(parser):
     parser.add_argument("text")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=0.5)
-    options = parser.parse_args()
-    parts = paragraphs(options.text)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of CPU time, for each variant in each round")
+
+
+def groups(asked):
+    parts = paragraphs(asked.text)
+    lengths = sorted(len(part) for part in parts)
+    notes = [f"{len(parts) // REPEATS} paragraphs, {REPEATS} times; bytes: median {lengths[len(lengths) // 2]}, "
+             f"mean {sum(lengths) / len(lengths):.0f}, longest {lengths[-1]}"]
     variants = {"dataline pad_to(4096)": dataline_batches(parts, EDGES[-1:]),
                 "dataline buckets, pad_to(bucket)": dataline_batches(parts, EDGES)}
     try:
         variants["pytorch pad_sequence"] = torch_batches(parts, bucketed=False)
         variants["pytorch buckets, pad_sequence"] = torch_batches(parts, bucketed=True)
-        for name in variants:
-            next(variants[name])
+        for made in variants.values():
+            next(made)
     except ImportError:
-        print("left out: PyTorch, which is not installed")
+        notes.append("left out: PyTorch, which is not installed")
         variants = {name: made for name, made in variants.items() if name.startswith("dataline")}
-    results = {name: [] for name in variants}
-    for _ in range(options.rounds):
-        for name, batches in variants.items():
-            results[name].append(measure(batches, options.seconds))
-    lengths = sorted(len(part) for part in parts)
-    print(f"{len(parts) // REPEATS} paragraphs, {REPEATS} times; bytes: median {lengths[len(lengths) // 2]}, "
-          f"mean {statistics.mean(lengths):.0f}, longest {lengths[-1]}")
-    print(f"{platform.machine()}, {os.cpu_count()} CPUs, {options.rounds} rounds of {options.seconds} s of CPU")
-    for name, rounds in results.items():
-        rate = [round[0] / 1e6 for round in rounds]
-        print(f"{name:45} {statistics.median(rate):8.1f} M tokens/s ({min(rate):.1f} to {max(rate):.1f}), "
-              f"{100 * statistics.median(round[1] for round in rounds):.1f} % padding")
-
-
-if __name__ == "__main__":
-    main()
+    yield Group("lengths", each({name: lambda made=made: measure(made, asked.seconds) for name, made in variants.items()}), notes=notes)

@@ -1,8 +1,0 @@
-"""Seeds: image_header_seeds.py FOLDER.
-
-SPDX-License-Identifier: Apache-2.0
-"""
-
-import image_seeds
-
-image_seeds.write({"jpeg", "png", "webp"})
