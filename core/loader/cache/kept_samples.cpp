@@ -16,20 +16,24 @@
 namespace dataline {
 namespace {
 
-class KeptSource final : public ForwardSource {
+class KeptSource final : public Source {
  public:
   // `by_field`: the stored source with a column for each field. `store` may be null: nothing is kept.
-  KeptSource(SourceRef stored, SourceRef by_field, std::shared_ptr<const SampleMaker> maker,
-             std::unique_ptr<SampleStore> store, std::shared_ptr<CacheCounts> counts)
-      : ForwardSource(std::move(by_field)),
-        stored_(std::move(stored)),
+  KeptSource(SourceRef by_field, std::shared_ptr<const SampleMaker> maker, std::unique_ptr<SampleStore> store,
+             std::shared_ptr<CacheCounts> counts)
+      : source_(std::move(by_field)),
+        facts_(source_->facts()),
         maker_(std::move(maker)),
         store_(std::move(store)),
         counts_(std::move(counts)),
-        schema_(column_per_field(kept_fields(maker_->fields()))) {}
+        schema_(column_per_field(kept_fields(maker_->fields()))) {
+    facts_.opens_blocks = false;  // what is kept is not opened
+  }
 
+  int64_t count() const override { return source_->count(); }
   const Schema& schema() const override { return schema_; }
-  const Mix* mix() const override { return stored_->mix(); }
+  SourceInfo info() const override { return source_->info(); }
+  const SourceFacts& facts() const override { return facts_; }
   void locate(Run& run) const override;
   // Rows are copies, and the files that they were made of were looked at before that.
   bool unchanged(const ReadSpan&) const override { return true; }
@@ -37,20 +41,25 @@ class KeptSource final : public ForwardSource {
   int64_t scratch_bytes(int64_t) const override { return maker_->sample_bytes(); }
   // Of what is kept its own pages; what it was made of is not read again.
   void advise(std::span<const int64_t> indices) const override;
+  void advise_block(int64_t first, int64_t count) const override { Source::advise_block(first, count); }
   bool cached(int64_t index) const override {
     const std::optional<bool> kept = store_ == nullptr ? std::nullopt : store_->cached(index);
     return kept ? *kept : source_->cached(index);
   }
-  void advise_block(int64_t first, int64_t count) const override {
-    Source::advise_block(first, count);  // NOLINT(bugprone-parent-virtual-call)
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
+    source_->append_blocks(block_bytes, ends);
   }
-  bool opens_blocks() const override { return false; }  // what is kept is not opened
+  int64_t stored_bytes() const override { return source_->stored_bytes(); }
   // The kept fields are other ones than those that the source knows about.
   int64_t record_items(int64_t) const override { return -1; }
   Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
                                         std::byte* room) const override {
-    return Source::locate_items(run, range, room);  // NOLINT(bugprone-parent-virtual-call)
+    return Source::locate_items(run, range, room);
   }
+  void advise_items(const ItemRange&) const override {}
+  Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
+  void identify(IdentityBuilder& identity) const override { source_->identify(identity); }
+  std::optional<uint64_t> stamp(int64_t index) const override { return source_->stamp(index); }
 
  private:
   static std::vector<Field> kept_fields(const std::vector<CutField>& fields) {
@@ -60,7 +69,8 @@ class KeptSource final : public ForwardSource {
   }
   Status find_or_make(const Run& run, int64_t row, std::byte* out) const;
 
-  const SourceRef stored_;
+  const SourceRef source_;
+  SourceFacts facts_;
   const std::shared_ptr<const SampleMaker> maker_;
   const std::unique_ptr<SampleStore> store_;
   const std::shared_ptr<CacheCounts> counts_;
@@ -127,11 +137,11 @@ std::string key_of(const Source& source, const TransformCut& cut, const LoaderCo
 }
 
 Status want_stamps(const Source& source) {
-  if (source.mix() != nullptr && source.mix()->grouped()) {
+  if (const Mix* mix = source.facts().mix; mix != nullptr && mix->grouped()) {
     return error(Code::kUnsupported,
                  "option cache: not supported for a mix whose parts have their own transforms or fields");
   }
-  if (!source.packing().empty()) {
+  if (!source.facts().packing.empty()) {
     return error(Code::kUnsupported,
                  "option cache: not supported for rows packed from documents: packing a row is faster than "
                  "reading a stored one");
@@ -169,8 +179,8 @@ Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, c
   out.state_bytes = maker->state_bytes();
   auto counts = std::make_shared<CacheCounts>();
   out.counts = counts;
-  out.source = std::make_shared<KeptSource>(std::move(source), std::move(by_field), std::move(maker),
-                                            std::move(store), std::move(counts));
+  out.source = std::make_shared<KeptSource>(std::move(by_field), std::move(maker), std::move(store),
+                                            std::move(counts));
   return out;
 }
 

@@ -81,6 +81,11 @@ class Zip final : public Composed {
     }
     return -1;
   }
+  Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
+                                        std::byte* room) const override {
+    return Source::locate_items(run, range, room);
+  }
+  void advise_items(const ItemRange&) const override {}
   Place place_of(int64_t index, size_t column) const override {
     size_t part = 0;
     for (; column >= pieces_[part].column_count; ++part) column -= pieces_[part].column_count;

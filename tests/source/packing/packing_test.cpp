@@ -333,7 +333,9 @@ TEST_F(PackingTest, BestFitLeavesLessThanOnePercentAtTheDefaultWindow) {
 }
 
 TEST_F(PackingTest, OtherLengthsAndOptionsAreAnotherDataset) {
-  const auto identity = [](const Source& source) { return std::pair(source.packing(), data_digest(source)); };
+  const auto identity = [](const Source& source) {
+    return std::pair(std::string(source.facts().packing), data_digest(source));
+  };
   const Documents documents = documents_of({3, 5, 2, 6});
   const PackOptions options{.length = 8, .method = PackMethod::kBestFit, .window = 4};
   const auto first = identity(*pack(write(documents), options).take());
