@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/cache/kept_samples.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -22,18 +23,15 @@ class KeptSource final : public Source {
   KeptSource(SourceRef by_field, std::shared_ptr<const SampleMaker> maker, std::unique_ptr<SampleStore> store,
              std::shared_ptr<CacheCounts> counts)
       : source_(std::move(by_field)),
-        facts_(source_->facts()),
         maker_(std::move(maker)),
         store_(std::move(store)),
         counts_(std::move(counts)),
-        schema_(column_per_field(kept_fields(maker_->fields()))) {
-    facts_.opens_blocks = false;  // what is kept is not opened
-  }
+        schema_(column_per_field(kept_fields(maker_->fields()))) {}
 
   int64_t count() const override { return source_->count(); }
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override { return source_->info(); }
-  const SourceFacts& facts() const override { return facts_; }
+  const SourceFacts& facts() const override { return source_->facts(); }
   void locate(Run& run) const override;
   // Rows are copies, and the files that they were made of were looked at before that.
   bool unchanged(const ReadSpan&) const override { return true; }
@@ -41,7 +39,7 @@ class KeptSource final : public Source {
   int64_t scratch_bytes(int64_t) const override { return maker_->sample_bytes(); }
   // Of what is kept its own pages; what it was made of is not read again.
   void advise(std::span<const int64_t> indices) const override;
-  void advise_block(int64_t first, int64_t count) const override { Source::advise_block(first, count); }
+  void advise_block(int64_t first, int64_t count) const override;
   bool cached(int64_t index) const override {
     const std::optional<bool> kept = store_ == nullptr ? std::nullopt : store_->cached(index);
     return kept ? *kept : source_->cached(index);
@@ -67,10 +65,10 @@ class KeptSource final : public Source {
     for (const CutField& field : fields) out.push_back(field.kept);
     return out;
   }
+  bool kept_in_memory(int64_t index) const { return store_ != nullptr && store_->cached(index) == true; }
   Status find_or_make(const Run& run, int64_t row, std::byte* out) const;
 
   const SourceRef source_;
-  SourceFacts facts_;
   const std::shared_ptr<const SampleMaker> maker_;
   const std::unique_ptr<SampleStore> store_;
   const std::shared_ptr<CacheCounts> counts_;
@@ -86,6 +84,20 @@ void KeptSource::advise(std::span<const int64_t> indices) const {
     first = i + 1;
   }
   if (first < indices.size()) source_->advise(indices.subspan(first));
+}
+
+// The source opens a block only for records that are not kept. If both ends of the block are kept and in memory, as in every
+// epoch after the first, the records between them are not checked.
+void KeptSource::advise_block(int64_t first, int64_t count) const {
+  if (!facts().opens_blocks) return Source::advise_block(first, count);
+  if (kept_in_memory(first) && kept_in_memory(first + count - 1)) return;
+  int64_t begin = first + count, end = first;  // of the records that are not kept
+  for (int64_t index = first; index < first + count; ++index) {
+    if (store_ != nullptr && store_->advise(index)) continue;
+    begin = std::min(begin, index);
+    end = index + 1;
+  }
+  if (begin < end) source_->advise_block(begin, end - begin);
 }
 
 void KeptSource::locate(Run& run) const {
