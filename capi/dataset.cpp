@@ -205,13 +205,13 @@ dl_status dl_dataset_image_info(const dl_dataset* dataset, const char* field, in
 }
 
 int64_t dl_dataset_class_count(const dl_dataset* dataset) {
-  const auto* classes = dataset == nullptr ? nullptr : dataset->core->source()->classes();
+  const auto* classes = dataset == nullptr ? nullptr : dataset->core->source()->facts().classes;
   return classes == nullptr ? 0 : static_cast<int64_t>(classes->size());
 }
 
 const char* dl_dataset_class_name(const dl_dataset* dataset, int64_t index) {
   if (index < 0 || index >= dl_dataset_class_count(dataset)) return "";
-  return (*dataset->core->source()->classes())[static_cast<size_t>(index)].c_str();
+  return (*dataset->core->source()->facts().classes)[static_cast<size_t>(index)].c_str();
 }
 
 dl_status dl_dataset_identity(const dl_dataset* dataset, char* text, size_t* bytes, dl_error* error) {

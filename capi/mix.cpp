@@ -44,7 +44,7 @@ dl_status dl_dataset_mix(const dl_mix_part* parts, int32_t part_count, const dl_
 }
 
 int32_t dl_dataset_part_count(const dl_dataset* dataset) {
-  const Mix* mix = dataset == nullptr ? nullptr : dataset->core->source()->mix();
+  const Mix* mix = dataset == nullptr ? nullptr : dataset->core->source()->facts().mix;
   return mix == nullptr ? 0 : static_cast<int32_t>(mix->part_count());
 }
 
@@ -53,7 +53,7 @@ dl_status dl_dataset_part_at(const dl_dataset* dataset, int32_t index, dl_part* 
     DL_REQUIRE(dataset);
     DL_REQUIRE(out);
     DL_RETURN_IF_ERROR(check_index("part", index, dl_dataset_part_count(dataset)));
-    const Mix& mix = *dataset->core->source()->mix();
+    const Mix& mix = *dataset->core->source()->facts().mix;
     dl_part part = {};
     part.name = mix.name(index).c_str();
     part.uri = mix.uri(index).c_str();

@@ -100,8 +100,9 @@ class ShapeReading {
   Status run() {
     const int64_t pieces = (source_.count() + kRecordsAtOnce - 1) / kRecordsAtOnce;
     // A host's reader may not expect to be called from threads that nobody told it of.
-    const int64_t wanted =
-        source_.calls_host() ? 1 : std::min<int64_t>({2 * available_cpus(), pieces, kMaxHeaderThreads});
+    const int64_t wanted = source_.facts().host_calls != HostCalls::kNone
+                               ? 1
+                               : std::min<int64_t>({2 * available_cpus(), pieces, kMaxHeaderThreads});
     // First, so that the helpers do not take its memory.
     DL_ASSIGN_OR_RETURN(HeaderReader reader, HeaderReader::create(request_));
     run_in_threads("dl-headers", wanted, [&](bool here) { here ? work(reader, /*reports=*/true) : help(); });

@@ -12,6 +12,7 @@
 #include "core/loader/aspect.h"
 #include "core/loader/dataset.h"
 #include "core/loader/pipeline.h"
+#include "core/source/forward_source.h"
 
 namespace dataline {
 namespace {

@@ -215,7 +215,7 @@ Result<std::unique_ptr<Dataset>> Dataset::packed(Result<SourceRef> source, const
   if (!packing) return of(with_mixed_fields(source.take(), *context.options));
   SourceRef documents = source.take();
   DL_RETURN_IF_ERROR(refuse_grouped(*documents, "option pack_length"));
-  if (documents->mix() != nullptr) {
+  if (documents->facts().mix != nullptr) {
     DL_ASSIGN_OR_RETURN(documents, documents_of_mix(std::move(documents), context));
   }
   return of(pack_source(std::move(documents), *packing, context));

@@ -41,12 +41,51 @@ int64_t host_bytes(const Slot& slot) {
   return total;
 }
 
+// Nothing is copied: there is nothing to wait for.
+class HostDelivery final : public Delivery {
+ public:
+  HostDelivery(Device& device, const Pipeline& pipeline, const LoaderConfig& config)
+      : Delivery(device, pipeline, config) {}
+
+  Status prepare(std::span<std::byte> memory, int64_t stride) override {
+    return Delivery::prepare(memory, stride);
+  }
+  void place(int64_t slot, SlotPlace& place) override { Delivery::place(slot, place); }
+  void time_for(Metrics&) override {}
+  Status upload(const CancelToken*, std::span<std::byte>, WorkerScratch&, HostMemory&) override {
+    return Status::ok();
+  }
+
+  bool send(Slot&, int64_t) override { return true; }
+  bool take_copying(int64_t) override { return false; }
+  bool needs_worker() const override { return false; }
+  bool copy_wanted() const override { return false; }
+  Finished finish_copies() override { return {}; }
+  Slot* take_drained() override { return nullptr; }
+
+  bool take_complete(Slot&, int64_t) override { return false; }
+  bool want(int64_t) override { return false; }
+  Finished wait_for_drained() override { return {}; }
+  Status held() override { return Status::ok(); }
+  Status failure() override { return Status::ok(); }
+
+  bool release(Slot&) override { return true; }
+  Status wait(Batch&, void*) override { return Status::ok(); }
+  Status done(Batch&, void*) override { return Status::ok(); }
+  void passed_on(Batch&) noexcept override {}
+  void last_release(Batch&) noexcept override {}
+  void give_up(std::unique_ptr<OverflowBatch>) noexcept override {}
+  Result<std::unique_ptr<OverflowBatch>> copy(Slot& slot, HostMemory& memory) override {
+    return copy_batch(slot, memory, nullptr);
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Delivery> Delivery::create(Device& device, const Pipeline& pipeline,
                                            const LoaderConfig& config) {
   if (device.type() != kCpuDevice) return make_device_delivery(device, pipeline, config);
-  return std::unique_ptr<Delivery>(new Delivery(device, pipeline, config));
+  return std::make_unique<HostDelivery>(device, pipeline, config);
 }
 
 bool Delivery::to_device() const { return device_.type() != kCpuDevice; }
@@ -68,10 +107,6 @@ Status Delivery::lost_error() const {
   const std::string loss = device_.loss();
   return error(Code::kDeviceLost, "device ", config_.device, " is lost after a driver error",
                loss.empty() ? "" : " (" + loss + ")", ": this loader can only be destroyed");
-}
-
-Result<std::unique_ptr<OverflowBatch>> Delivery::copy(Slot& slot, HostMemory& memory) {
-  return copy_batch(slot, memory, nullptr);
 }
 
 Result<std::unique_ptr<OverflowBatch>> Delivery::copy_batch(Slot& slot, HostMemory& memory,

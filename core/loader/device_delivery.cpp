@@ -200,12 +200,10 @@ class DeviceDelivery final : public Delivery {
 
   // --- Consumers ---
 
-  bool lost() const override { return device_.lost(); }
   Status wait(Batch& batch, void* stream) override { return half_of(batch).wait(stream); }
   Status done(Batch& batch, void* stream) override { return half_of(batch).release(stream); }
   void passed_on(Batch& batch) noexcept override { half_of(batch).passed_on(); }
   void last_release(Batch& batch) noexcept override { half_of(batch).done(); }
-  int64_t copied_bytes() const override { return copied_bytes_.load(std::memory_order_relaxed); }
 
   Status failure() override {
     if (device_.lost()) return lost_error();
@@ -341,7 +339,6 @@ class DeviceDelivery final : public Delivery {
   std::unique_ptr<DeviceBlock> resident_;  // io=device: the set
   std::vector<Half> halves_;               // by the slot's number
   Metrics* metrics_ = nullptr;             // from create on
-  Atomic<int64_t> copied_bytes_{0};        // relaxed: a statistic
 
   mutable ThreadMutex mutex_;                           // room in the lists was reserved at create
   std::vector<Copying> copying_ DL_GUARDED_BY(mutex_);  // device_sync=host; oldest first

@@ -200,7 +200,7 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
   if (const BucketShape* bucket = slot.bucket(); bucket != nullptr)
     rows.bucket = {bucket->height, bucket->width};
   const bool by_group = pipeline_->groups > 1;
-  if (by_group) scratch.find_groups(*pipeline_->source->mix());
+  if (by_group) scratch.find_groups(*pipeline_->source->facts().mix);
   const auto state_of = [&](size_t pass) {
     return scratch.states.empty() ? nullptr : scratch.states[pass].get();
   };
@@ -262,7 +262,7 @@ void Filler::hold_rows(Slot& slot, size_t storage, int64_t row, WorkerScratch& s
 
 // Where consumers find the rows: in which part of a mix, and where in it. Without a mix that is their records.
 void Filler::name_samples(Slot& slot) const {
-  if (pipeline_->source->mix() == nullptr) return;
+  if (pipeline_->source->facts().mix == nullptr) return;
   for (int64_t row = 0; row < slot.samples; ++row) {
     const SampleName name = sample_name(*pipeline_->source, slot.records[row]);
     slot.sample_sources[row] = name.source;
@@ -296,7 +296,7 @@ class RequestBlocks final : public RecordRanges {
   explicit RequestBlocks(const Source& source) : source_(&source) {}
   void add(RecordRange block) override {
     const bool cached = source_->cached(block.first) && source_->cached(block.first + block.count - 1);
-    if (cached && !source_->opens_blocks()) return;
+    if (cached && !source_->facts().opens_blocks) return;
     source_->advise_block(block.first, block.count);
     cold_ = cold_ || !cached;
   }

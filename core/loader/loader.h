@@ -91,7 +91,7 @@ class Loader final : public BatchOwner,
   Result<intptr_t> wait_handle() DL_EXCLUDES(mutex_);
   Result<LoaderStats> stats() const DL_EXCLUDES(mutex_);
   Result<BadSample> bad_sample(int64_t index) const DL_EXCLUDES(mutex_);
-  int64_t part_count() const { return mix_source_ == nullptr ? 0 : mix_source_->mix()->part_count(); }
+  int64_t part_count() const { return mix_source_ == nullptr ? 0 : mix_source_->facts().mix->part_count(); }
   Result<PartStats> part(int64_t index) const DL_EXCLUDES(mutex_);
   int64_t bad_sample_count() const DL_EXCLUDES(mutex_);
   // Workers that work from now on: 1 to those that were planned for. Ends tuning. kOutOfRange, kWrongState (there are

@@ -11,6 +11,7 @@
 
 #include "core/base/checked.h"
 #include "core/loader/parts.h"
+#include "core/source/forward_source.h"
 #include "core/source/packing/packing.h"
 
 namespace dataline {
@@ -61,7 +62,7 @@ std::string note_of(const Mix& mix, std::span<const int64_t> drawn) {
 
 Result<SourceRef> documents_of_mix(SourceRef mix, const OpenContext& context) {
   DL_RETURN_IF_ERROR(check_documents(*mix));
-  const Mix& recipe = *mix->mix();
+  const Mix& recipe = *mix->facts().mix;
   if (recipe.stages().size() > 1) {
     return error(Code::kUnsupported,
                  "packing: a mix with a schedule cannot be packed, because its steps count batches of a "

@@ -8,6 +8,7 @@
 #include "core/loader/dataset.h"
 #include "core/loader/pipeline.h"
 #include "core/source/composed/mix.h"
+#include "core/source/forward_source.h"
 
 namespace dataline {
 namespace {
@@ -22,7 +23,6 @@ class MixedFields final : public ForwardSource {
   }
 
   const Schema& schema() const override { return schema_; }
-  const Mix* mix() const override { return source_->mix(); }
 
  private:
   Schema schema_;
@@ -107,7 +107,7 @@ TransformSettings part_settings(const Source& source, const Options& options, in
 }
 
 Result<std::vector<Field>> fields_of_group(const Source& source, const Options& options, size_t group) {
-  const Mix& mix = *source.mix();
+  const Mix& mix = *source.facts().mix;
   const MixGroup& parts = mix.groups()[group];
   const TransformSettings settings = part_settings(source, options, mix.start(parts.first_part));
   DL_ASSIGN_OR_RETURN(const CompiledTransforms compiled,
@@ -123,12 +123,12 @@ Result<std::vector<Field>> fields_of_group(const Source& source, const Options& 
 }  // namespace
 
 std::span<const Field> stored_fields(const Source& source, size_t group) {
-  const Mix* const mix = source.mix();
+  const Mix* const mix = source.facts().mix;
   return mix == nullptr || !mix->grouped() ? source.schema().fields : mix->groups()[group].stored;
 }
 
 Result<SourceRef> with_mixed_fields(SourceRef source, const Options& options) {
-  const Mix* const mix = source->mix();
+  const Mix* const mix = source->facts().mix;
   if (mix == nullptr || !mix->grouped()) return source;
   std::vector<Field> fields;
   for (size_t g = 0; g < mix->groups().size(); ++g) {
@@ -146,7 +146,7 @@ Result<SourceRef> with_mixed_fields(SourceRef source, const Options& options) {
 
 Result<GroupTransforms> compile_groups(const Source& source, const LoaderConfig& config) {
   GroupTransforms out;
-  const Mix* const mix = source.mix();
+  const Mix* const mix = source.facts().mix;
   if (mix == nullptr || !mix->grouped()) {
     const TransformSettings settings = transform_settings(source, config, 0);
     DL_ASSIGN_OR_RETURN(CompiledTransforms compiled,

@@ -261,7 +261,7 @@ Status Loader::report_bad_rows(Slot& slot) {
   const bool too_many = !ledger_.book_bad_rows(slot, *pipeline_.source, config_.max_bad);
   if (too_many) {
     const BadSample& last = ledger_.bad.back();
-    const Mix* mix = pipeline_.source->mix();
+    const Mix* mix = pipeline_.source->facts().mix;
     return error(Code::kTooManyBad, "step ", slot.step, ": ", ledger_.bad.size(),
                  " distinct samples are bad, max_bad is ", config_.max_bad, "; the last: sample ", last.index,
                  mix == nullptr ? std::string() : concat(" of part ", mix->name(last.source)), ": ",

@@ -29,11 +29,11 @@ bool is_in_memory(const Source& source) {
 Status Loader::prepare_order() {
   weights_digest_ = lengths_digest_ = "none";
   shuffle_text_ = option_word(Option::kShuffle, config_.shuffle);
-  if (const Mix* mix = pipeline_.source->mix(); mix != nullptr) {
+  if (const Mix* mix = pipeline_.source->facts().mix; mix != nullptr) {
     mix_source_ = pipeline_.source;
     part_delivered_.assign(static_cast<size_t>(mix->part_count()), 0);
   }
-  DL_RETURN_IF_ERROR(check_mix_options(pipeline_.source->mix(), config_));
+  DL_RETURN_IF_ERROR(check_mix_options(pipeline_.source->facts().mix, config_));
   limit_open_blocks();
   const auto make = !config_.bucket_edges.empty()                      ? &Loader::make_bucket_order
                     : mix_source_ != nullptr && !config_.indices.given ? &Loader::make_mixed_order
@@ -65,7 +65,7 @@ Status Loader::cut_blocks(BlockEnds& ends) const {
 void Loader::limit_open_blocks() {
   constexpr int64_t kOpenAtOnce = 4;
   if (config_.shuffle != Shuffle::kWindow) return;
-  const int64_t held = pipeline_.source->held_blocks();
+  const int64_t held = pipeline_.source->facts().held_blocks;
   const int64_t most = std::max<int64_t>(held / kOpenAtOnce, 1);
   if (config_.shuffle_blocks <= most) return;
   log_(config_.shuffle_blocks_given ? LogLevel::kWarning : LogLevel::kInfo,
@@ -139,7 +139,7 @@ Result<std::unique_ptr<const Order>> Loader::make_mixed_order() {
   BlockEnds block_ends(&resource);
   DL_RETURN_IF_ERROR(cut_blocks(block_ends));
   DL_ASSIGN_OR_RETURN(std::unique_ptr<const MixOrder> order,
-                      make_mix_order(*mix_source_->mix(), config_, block_ends, memory_));
+                      make_mix_order(*mix_source_->facts().mix, config_, block_ends, memory_));
   mix_order_ = order.get();
   std::shared_ptr<const StepOrder> steps = order->steps();
   steps_ = steps == nullptr ? Steps(order->slots(), config_) : Steps(std::move(steps), config_);

@@ -154,7 +154,7 @@ Result<PartStats> Loader::part(int64_t index) const {
   ThreadLock lock(mutex_);
   if (index < 0 || index >= part_count())
     return error(Code::kInvalidArgument, "part ", index, ": expected 0 to ", part_count(), " exclusive");
-  const Mix& mix = *mix_source_->mix();
+  const Mix& mix = *mix_source_->facts().mix;
   PartStats stats{.name = mix.name(index),
                   .samples = mix.samples(index),
                   .delivered = part_delivered_[static_cast<size_t>(index)]};

@@ -108,7 +108,7 @@ int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threa
 
 Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, const Steps& steps,
                                const Device& device, bool heavy) {
-  if (config.pack_length >= 0 && source->packing().empty())
+  if (config.pack_length >= 0 && source->facts().packing.empty())
     return error(Code::kBadOption,
                  "option pack_length: the dataset was opened without it; open the dataset with pack_length");
   Pipeline pipeline;
@@ -121,8 +121,9 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, con
   DL_RETURN_IF_ERROR(place_fields(pipeline, std::move(compiled), config, device));
   Layout& layout = pipeline.layout;
   const int64_t max_rows = steps.max_rows();
-  DL_ASSIGN_OR_RETURN(layout, plan_layout(std::move(layout.storages), std::move(layout.regions), max_rows,
-                                          bucket_shapes(config, steps), pipeline.source->mix() != nullptr));
+  DL_ASSIGN_OR_RETURN(layout,
+                      plan_layout(std::move(layout.storages), std::move(layout.regions), max_rows,
+                                  bucket_shapes(config, steps), pipeline.source->facts().mix != nullptr));
 
   layout.part_shapes = std::move(part_shapes);
   for (const auto& program : pipeline.programs) {
@@ -138,8 +139,9 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, con
     pipeline.run_records =
         std::clamp<int64_t>(kRunScratchBytes / pipeline.record_scratch_bytes, 1, kMaxRunRecords);
   }
-  pipeline.calls_host = pipeline.source->calls_host();
-  pipeline.waits_for_host = pipeline.calls_host && !pipeline.source->host_is_prompt();
+  const HostCalls host_calls = pipeline.source->facts().host_calls;
+  pipeline.calls_host = host_calls != HostCalls::kNone;
+  pipeline.waits_for_host = host_calls == HostCalls::kMayBlock;
   pipeline.run_records = std::min(pipeline.run_records, records_of_run(pipeline, config, max_rows));
   return pipeline;
 }

@@ -94,7 +94,7 @@ struct Pipeline {
   int64_t run_records = kMaxRunRecords;
   bool heavy = false;           // a row takes hundreds of microseconds or more (Program::heavy)
   bool calls_host = false;      // copied from the source, which is released when the loader stops
-  bool waits_for_host = false;  // such a call may take long: Source::host_is_prompt()
+  bool waits_for_host = false;  // such a call may take long: HostCalls::kMayBlock
   bool wants_kernels = false;   // work is the host's because the device has no kernels
 
   // Whether a waiting consumer may fill rows, beside that many workers: not if it could miss its deadline doing so.

@@ -178,7 +178,7 @@ class PipelineBuilder {
     if (!mixes.empty()) return refuse(mixes[0].image, "mixup and cutmix run on the host, for each batch");
     if (!device_.info().kernels)
       return error(Code::kUnsupported, "option io: io=device needs kernels: ", device_.info().why_not);
-    if (pipeline_.source->calls_host())
+    if (pipeline_.source->facts().host_calls != HostCalls::kNone)
       return error(Code::kUnsupported,
                    "option io: io=device cannot hold the samples of a reader, which may differ ",
                    "between epochs");

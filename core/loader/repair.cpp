@@ -142,7 +142,7 @@ int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, const
   const auto order_slot = static_cast<uint64_t>(group.first_slot + in_group);
   const int64_t bad_record = slot.records[row];
   // In a mix one of the same part, so that shares stay what they are; of batches by length one of the same bucket.
-  const Mix* mix = pipeline_->source->mix();
+  const Mix* mix = pipeline_->source->facts().mix;
   const int64_t part = mix == nullptr ? 0 : mix->part_of(bad_record);
   bool all_refused = cause.code() == Code::kIo;
   for (int64_t attempt = 0; attempt < kReplaceAttempts; ++attempt) {

@@ -184,11 +184,12 @@ std::string Loader::state_body(std::string_view indices_digest) const {
 
 // The values of kSomeKeys.
 std::vector<std::string> Loader::state_extras() const {
-  const Mix* mix = mix_source_ != nullptr ? mix_source_->mix() : nullptr;
+  const Mix* mix = mix_source_ != nullptr ? mix_source_->facts().mix : nullptr;
   const std::string none(kNone);
-  const std::string packing = pipeline_.source->packing();
+  const std::string_view packing = pipeline_.source->facts().packing;
   return {mix != nullptr ? mix_parts_text(*mix) : none,
-          mix != nullptr ? mix_recipe_text(*mix, config_) : none, packing.empty() ? none : packing,
+          mix != nullptr ? mix_recipe_text(*mix, config_) : none,
+          packing.empty() ? none : std::string(packing),
           config_.bucket_edges.empty() ? none : buckets_text(config_), lengths_digest_};
 }
 

@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 
+#include "core/source/forward_source.h"
 #include "core/source/identity.h"
+#include "core/source/leaf_source.h"
 
 namespace dataline {
 namespace {
@@ -28,7 +30,7 @@ class DamagedSource final : public ForwardSource {
   const Status damage_;
 };
 
-class LostSource final : public Source {
+class LostSource final : public LeafSource {
  public:
   LostSource(Schema schema, std::string path, int64_t count, Status loss)
       : schema_(std::move(schema)), path_(std::move(path)), count_(count), loss_(std::move(loss)) {}

@@ -21,6 +21,11 @@ FileSource::FileSource(WatchedFileRef file, Schema schema, SourceInfo info)
       schema_(std::move(schema)),
       info_(std::move(info)) {}
 
+const SourceFacts& FileSource::facts() const {
+  static constexpr SourceFacts kOfFile, kOfHost{.host_calls = HostCalls::kMayBlock};
+  return file_.calls_host() ? kOfHost : kOfFile;
+}
+
 std::optional<uint64_t> FileSource::stamp(int64_t) const {
   if (const uint64_t known = stamp_.load(std::memory_order_relaxed); known != 0) return known;
   const std::optional<uint64_t> stamp = local_stamp(file_);

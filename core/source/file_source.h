@@ -13,7 +13,7 @@
 
 #include "core/base/atomic.h"
 #include "core/memory/mapped_file.h"
-#include "core/source/source.h"
+#include "core/source/leaf_source.h"
 #include "core/source/watched_file.h"
 
 namespace dataline {
@@ -22,7 +22,7 @@ struct FileExtent {
   int64_t offset, bytes;
 };
 
-class FileSource : public Source {
+class FileSource : public LeafSource {
   // Here, because file_ refers to them. A file of its own lies in the source itself: with thousands of shards each locate()
   // would miss the cache once more.
   const std::optional<WatchedFile> own_;
@@ -32,13 +32,13 @@ class FileSource : public Source {
  public:
   const Schema& schema() const final { return schema_; }
   SourceInfo info() const final { return info_; }
+  const SourceFacts& facts() const final;
   bool unchanged(const ReadSpan& span) const final { return watched_.unchanged(span); }
   void confirm(Run& run, const ReadSpan& span) const final;
   void advise(std::span<const int64_t> indices) const override;  // consecutive records together
   void advise_block(int64_t first, int64_t count) const override;
   bool cached(int64_t index) const override;
   std::optional<uint64_t> stamp(int64_t) const final;
-  bool calls_host() const final { return file_.calls_host(); }
 
  protected:
   FileSource(MappedFile file, Schema schema, SourceInfo info);

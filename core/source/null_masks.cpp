@@ -7,6 +7,7 @@
 
 #include "core/base/checked.h"
 #include "core/source/flat_file.h"
+#include "core/source/forward_source.h"
 #include "core/source/identity.h"
 
 namespace dataline {

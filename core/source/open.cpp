@@ -14,6 +14,7 @@
 #include "core/source/directory_files.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
+#include "core/source/forward_source.h"
 #include "core/source/identity.h"
 #include "core/source/open_files.h"
 #include "core/source/packing/packing.h"
@@ -34,7 +35,6 @@ class OpenedSource final : public ForwardSource {
 
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override { return info_; }
-  const Mix* mix() const override { return source_->mix(); }
   // All keys, so that none that changes a value is forgotten; one that changes none costs a cache of its own.
   void identify(IdentityBuilder& identity) const override {
     source_->identify(identity);
@@ -299,7 +299,7 @@ Result<SourceRef> open_counted(std::string_view text, const OpenContext& context
   }
   Schema schema = source->schema();
   const UriKey* const axes = uri.find("axes");
-  if (axes != nullptr && source->mix() != nullptr && source->mix()->grouped()) {
+  if (const Mix* const mix = source->facts().mix; axes != nullptr && mix != nullptr && mix->grouped()) {
     return uri_error(axes->column,
                      "axes is not supported for a mix whose parts have their own transforms or shapes; set "
                      "it in the URIs of the parts");

@@ -1,5 +1,5 @@
 // A source maps a sample's index to its record. It finds where the stored bytes lie; the loader copies and converts
-// them into a batch, once. Over 300 lines: the interface of all sources, and the base of those that wrap one.
+// them into a batch, once.
 //
 // Threads: immutable after open; all functions may be called from several workers at once.
 // Failure: a record that cannot be read fails its own row of the Run; the other rows are not affected.
@@ -64,7 +64,7 @@ struct Run {
   // > 0: of ragged columns no more than so many first bytes are wanted. A source that would copy more may give exactly so many.
   int64_t head_bytes = 0;
   std::byte* scratch = nullptr;  // [count * Source::scratch_bytes()], 64-byte aligned, zeroed once at create
-  // For sources that call the host (Source::calls_host()); others are not given them.
+  // For sources that call the host (SourceFacts::host_calls); others are not given them.
   const int64_t* slots = nullptr;  // [count]: the rows' places in the epoch's order; null: they have none
   const HostCall* call = nullptr;
   const CancelFlag* cancelled = nullptr;  // of the loader; null: read for none
@@ -133,6 +133,36 @@ struct ItemRange {
 class Mix;              // core/source/composed/mix.h
 class IdentityBuilder;  // core/source/identity.h
 
+// Whether locate() calls callbacks of the host, in rising order: a composed source has the last value of its parts.
+enum class HostCalls : int32_t {
+  kNone,
+  kPrompt,  // the host has stated that they do not block: a consumer that waits for a batch may make the calls too
+  kMayBlock,  // they may block indefinitely
+};
+
+// Facts that do not change while the source lives. A wrapper copies the facts of the source that it wraps and changes only its
+// own, so it passes on all others.
+struct SourceFacts {
+  // The names of the classes that labels number from 0; null where there are none. A composed source has those of the
+  // first part that has any.
+  const std::vector<std::string>* classes = nullptr;
+  // What a mix of datasets is made of; null for all others, also for those that have a mix as a part: to them it is a
+  // dataset whose parts follow one another.
+  const Mix* mix = nullptr;
+  // How documents became rows, for a saved state: the options and a digest of the table; empty: they did not.
+  std::string_view packing = {};
+  HostCalls host_calls = HostCalls::kNone;
+  // Whether advise_block() is called for each block, because opening one costs more than reading its pages; else only for
+  // those not cached().
+  bool opens_blocks = false;
+  // How many blocks can be open at once; what one more costs is that some are opened again and again.
+  int64_t held_blocks = kAnyBlocks;
+};
+
+// No function has a default, so a wrapper that forgets one does not compile. A source that reads records itself derives from
+// LeafSource. A wrapper that has the records of one source, under the same indices, derives from ForwardSource. A wrapper that
+// numbers or makes records anew derives from Source. Functions "implemented here" are called by name, as in
+// Source::advise_block().
 class Source {
  public:
   virtual ~Source() = default;
@@ -140,6 +170,7 @@ class Source {
   virtual int64_t count() const = 0;  // records
   virtual const Schema& schema() const = 0;
   virtual SourceInfo info() const = 0;
+  virtual const SourceFacts& facts() const = 0;
 
   // Fills run.columns. The bytes stay valid until the next locate() with the same scratch; those of mapped files and of
   // memory, as long as the source; what a reader lends, until HostCall::loans go back.
@@ -147,74 +178,51 @@ class Source {
   // Files may be truncated or written to while their bytes are copied, and pages that are gone read as zeros. So after
   // copying all rows of a batch, the loader asks whether every file involved is still what it was at open. True where
   // nothing can change; false also where checking record by record is cheaper.
-  virtual bool unchanged(const ReadSpan& span) const { return static_cast<void>(span), true; }
+  virtual bool unchanged(const ReadSpan& span) const = 0;
   // Called when unchanged() returned false, for any number of records: fails those of run.indices whose bytes may not
   // be the file's. Uses only count, indices and errors of the run.
-  virtual void confirm(Run& run, const ReadSpan& span) const {
-    static_cast<void>(run), static_cast<void>(span);
-  }
+  virtual void confirm(Run& run, const ReadSpan& span) const = 0;
 
   // Scratch bytes per record that locate() needs; 0 when pointers go straight into mapped files.
   // `max_bytes_per_sample` limits each ragged field.
-  virtual int64_t scratch_bytes(int64_t max_bytes_per_sample) const {
-    return static_cast<void>(max_bytes_per_sample), 0;
-  }
+  virtual int64_t scratch_bytes(int64_t max_bytes_per_sample) const = 0;
 
   // Read-ahead: these records will be needed soon. A hint; never fails, never blocks for long.
-  virtual void advise(std::span<const int64_t> indices) const { static_cast<void>(indices); }
-  // Whether the record's pages are in memory now; true where the source cannot tell.
-  virtual bool cached(int64_t index) const { return static_cast<void>(index), true; }
-
+  virtual void advise(std::span<const int64_t> indices) const = 0;
   // The same for records [first, first + count), which lie side by side (append_blocks): one long read.
-  virtual void advise_block(int64_t first, int64_t count) const;
-  // Whether it is told of each block, because opening one costs more than reading its pages; else only of those not cached().
-  virtual bool opens_blocks() const { return false; }
+  // Implemented here: advise() in pieces.
+  virtual void advise_block(int64_t first, int64_t count) const = 0;
+  // Whether the record's pages are in memory now; true where the source cannot tell.
+  virtual bool cached(int64_t index) const = 0;
 
   // shuffle=window: cuts the records into blocks, runs of neighbours in one file of at most block_bytes, at least one record
   // each, and appends the record after each block, counted from the last of `ends`. kWholeFiles: only where files end. For
   // the same data the cut is the same in every release: saved states depend on it.
-  // Here: cut evenly by stored_bytes().
-  virtual void append_blocks(int64_t block_bytes, BlockEnds& ends) const;
-  // How many of these blocks can be open at once; what one more costs is that some are opened again and again.
-  virtual int64_t held_blocks() const { return kAnyBlocks; }
-  // What a record takes where it is stored, on average, at least 1. Here: its columns, where a ragged one counts as
-  // kRaggedBlockBytes.
-  virtual int64_t stored_bytes() const;
+  // Implemented here: cuts evenly by stored_bytes().
+  virtual void append_blocks(int64_t block_bytes, BlockEnds& ends) const = 0;
+  // What a record takes where it is stored, on average, at least 1. Implemented here: its columns, where a ragged one counts
+  // as kRaggedBlockBytes.
+  virtual int64_t stored_bytes() const = 0;
 
   // Items of a ragged field of a record, without reading it; -1: not known.
-  virtual int64_t record_items(int64_t index) const { return static_cast<void>(index), -1; }
+  virtual int64_t record_items(int64_t index) const = 0;
   // Where a part of a record lies: for sources that know record_items() of their only field. The caller has checked the
   // range. Of the run only what says how to read is used (cold, opened_ns, cancelled). `room`, for the items of the range,
-  // is used where they do not lie in memory. kUnsupported: none of those sources.
+  // is used where they do not lie in memory. Implemented here: kUnsupported, for all other sources.
   virtual Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
-                                                std::byte* room) const;
+                                                std::byte* room) const = 0;
   // advise() for a part of a record.
-  virtual void advise_items(const ItemRange& range) const { static_cast<void>(range); }
-  // How documents became rows, for a saved state: the options and a digest of the table; empty: they did not.
-  virtual std::string packing() const { return {}; }
+  virtual void advise_items(const ItemRange& range) const = 0;
 
   // Where column `column` of a record is stored. Called only for bad samples: it may read a header, and allocates.
   virtual Place place_of(int64_t index, size_t column) const = 0;
-
-  // The names of the classes that labels number from 0; null where there are none. A composed source has those of the
-  // first part that has any.
-  virtual const std::vector<std::string>* classes() const { return nullptr; }
 
   // Describes the data to whoever compares it with other data later.
   virtual void identify(IdentityBuilder& identity) const = 0;
   // The LocalIdentity of the files that hold the record, as one number; no file is opened. nullopt: there is none, as of memory
   // and of most readers. What was made of the record may be reused while this and local_structure() stay the same
   // (core/loader/cache/).
-  virtual std::optional<uint64_t> stamp(int64_t index) const {
-    return static_cast<void>(index), std::nullopt;
-  }
-  // What a mix of datasets is made of; null for all others, also for those that have a mix as a part: to them it is a
-  // dataset whose parts follow one another.
-  virtual const Mix* mix() const { return nullptr; }
-  // True when records come from the host's callbacks, which may block indefinitely.
-  virtual bool calls_host() const { return false; }
-  // Of those: whether the host has said that they do not, so that a consumer that waits for a batch may make the calls too.
-  virtual bool host_is_prompt() const { return false; }
+  virtual std::optional<uint64_t> stamp(int64_t index) const = 0;
 };
 
 using SourceRef = std::shared_ptr<const Source>;
@@ -251,47 +259,6 @@ class BlockCutter {
   int64_t block_bytes_;
   BlockEnds* ends_;
   int64_t end_, bytes_ = 0, records_ = 0;
-};
-
-// The base of sources that wrap another one and change part of it.
-class ForwardSource : public Source {
- public:
-  int64_t count() const override { return source_->count(); }
-  const Schema& schema() const override { return source_->schema(); }
-  SourceInfo info() const override { return source_->info(); }
-  void locate(Run& run) const override { source_->locate(run); }
-  bool unchanged(const ReadSpan& span) const override { return source_->unchanged(span); }
-  void confirm(Run& run, const ReadSpan& span) const override { source_->confirm(run, span); }
-  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override {
-    return source_->scratch_bytes(max_bytes_per_sample);
-  }
-  void advise(std::span<const int64_t> indices) const override { source_->advise(indices); }
-  bool cached(int64_t index) const override { return source_->cached(index); }
-  void advise_block(int64_t first, int64_t count) const override { source_->advise_block(first, count); }
-  bool opens_blocks() const override { return source_->opens_blocks(); }
-  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
-    source_->append_blocks(block_bytes, ends);
-  }
-  int64_t held_blocks() const override { return source_->held_blocks(); }
-  int64_t record_items(int64_t index) const override { return source_->record_items(index); }
-  Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
-                                        std::byte* room) const override {
-    return source_->locate_items(run, range, room);
-  }
-  void advise_items(const ItemRange& range) const override { source_->advise_items(range); }
-  std::string packing() const override { return source_->packing(); }
-  int64_t stored_bytes() const override { return source_->stored_bytes(); }
-  Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
-  const std::vector<std::string>* classes() const override { return source_->classes(); }
-  void identify(IdentityBuilder& identity) const override { source_->identify(identity); }
-  std::optional<uint64_t> stamp(int64_t index) const override { return source_->stamp(index); }
-  bool calls_host() const override { return source_->calls_host(); }
-  bool host_is_prompt() const override { return source_->host_is_prompt(); }
-
- protected:
-  explicit ForwardSource(SourceRef source) : source_(std::move(source)) {}
-
-  SourceRef source_;
 };
 
 // The limit of a place in a message: the cause must fit beside it in dl_bad_sample.

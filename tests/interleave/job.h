@@ -15,6 +15,7 @@
 #include "core/base/digest.h"
 #include "core/loader/loader.h"
 #include "core/source/identity.h"
+#include "core/source/leaf_source.h"
 #include "tests/interleave/scheduler.h"
 
 namespace dataline::interleave {
@@ -43,9 +44,10 @@ inline std::string config_text(const Config& config) {
 }
 
 // Sample i is the number 7 i + 1.
-class TestSource final : public dataline::Source {
+class TestSource final : public dataline::LeafSource {
  public:
   explicit TestSource(const Config& config) : config_(config) {
+    if (config.host_reader) facts_.host_calls = HostCalls::kMayBlock;
     Field field;
     field.name = "data";
     field.dtype = DType::kU64;
@@ -73,11 +75,12 @@ class TestSource final : public dataline::Source {
   }
   dataline::Place place_of(int64_t, size_t) const override { return {}; }
   void identify(IdentityBuilder& identity) const override { identity.add_schema(*this); }
-  bool calls_host() const override { return config_.host_reader; }
+  const SourceFacts& facts() const override { return facts_; }
 
  private:
   Config config_;
   Schema schema_;
+  SourceFacts facts_;
   std::vector<uint64_t> values_;
 };
 

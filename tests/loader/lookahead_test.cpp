@@ -13,6 +13,7 @@
 
 #include "core/loader/loader.h"
 #include "core/source/composed/mix.h"
+#include "core/source/forward_source.h"
 #include "core/source/host/host.h"
 #include "core/source/source.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/cache/kept_samples.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -16,20 +17,21 @@
 namespace dataline {
 namespace {
 
-class KeptSource final : public ForwardSource {
+class KeptSource final : public Source {
  public:
   // `by_field`: the stored source with a column for each field. `store` may be null: nothing is kept.
-  KeptSource(SourceRef stored, SourceRef by_field, std::shared_ptr<const SampleMaker> maker,
-             std::unique_ptr<SampleStore> store, std::shared_ptr<CacheCounts> counts)
-      : ForwardSource(std::move(by_field)),
-        stored_(std::move(stored)),
+  KeptSource(SourceRef by_field, std::shared_ptr<const SampleMaker> maker, std::unique_ptr<SampleStore> store,
+             std::shared_ptr<CacheCounts> counts)
+      : source_(std::move(by_field)),
         maker_(std::move(maker)),
         store_(std::move(store)),
         counts_(std::move(counts)),
         schema_(column_per_field(kept_fields(maker_->fields()))) {}
 
+  int64_t count() const override { return source_->count(); }
   const Schema& schema() const override { return schema_; }
-  const Mix* mix() const override { return stored_->mix(); }
+  SourceInfo info() const override { return source_->info(); }
+  const SourceFacts& facts() const override { return source_->facts(); }
   void locate(Run& run) const override;
   // Rows are copies, and the files that they were made of were looked at before that.
   bool unchanged(const ReadSpan&) const override { return true; }
@@ -37,20 +39,25 @@ class KeptSource final : public ForwardSource {
   int64_t scratch_bytes(int64_t) const override { return maker_->sample_bytes(); }
   // Of what is kept its own pages; what it was made of is not read again.
   void advise(std::span<const int64_t> indices) const override;
+  void advise_block(int64_t first, int64_t count) const override;
   bool cached(int64_t index) const override {
     const std::optional<bool> kept = store_ == nullptr ? std::nullopt : store_->cached(index);
     return kept ? *kept : source_->cached(index);
   }
-  void advise_block(int64_t first, int64_t count) const override {
-    Source::advise_block(first, count);  // NOLINT(bugprone-parent-virtual-call)
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
+    source_->append_blocks(block_bytes, ends);
   }
-  bool opens_blocks() const override { return false; }  // what is kept is not opened
+  int64_t stored_bytes() const override { return source_->stored_bytes(); }
   // The kept fields are other ones than those that the source knows about.
   int64_t record_items(int64_t) const override { return -1; }
   Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
                                         std::byte* room) const override {
-    return Source::locate_items(run, range, room);  // NOLINT(bugprone-parent-virtual-call)
+    return Source::locate_items(run, range, room);
   }
+  void advise_items(const ItemRange&) const override {}
+  Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
+  void identify(IdentityBuilder& identity) const override { source_->identify(identity); }
+  std::optional<uint64_t> stamp(int64_t index) const override { return source_->stamp(index); }
 
  private:
   static std::vector<Field> kept_fields(const std::vector<CutField>& fields) {
@@ -58,9 +65,10 @@ class KeptSource final : public ForwardSource {
     for (const CutField& field : fields) out.push_back(field.kept);
     return out;
   }
+  bool kept_in_memory(int64_t index) const { return store_ != nullptr && store_->cached(index) == true; }
   Status find_or_make(const Run& run, int64_t row, std::byte* out) const;
 
-  const SourceRef stored_;
+  const SourceRef source_;
   const std::shared_ptr<const SampleMaker> maker_;
   const std::unique_ptr<SampleStore> store_;
   const std::shared_ptr<CacheCounts> counts_;
@@ -76,6 +84,20 @@ void KeptSource::advise(std::span<const int64_t> indices) const {
     first = i + 1;
   }
   if (first < indices.size()) source_->advise(indices.subspan(first));
+}
+
+// The source opens a block only for records that are not kept. If both ends of the block are kept and in memory, as in every
+// epoch after the first, the records between them are not checked.
+void KeptSource::advise_block(int64_t first, int64_t count) const {
+  if (!facts().opens_blocks) return Source::advise_block(first, count);
+  if (kept_in_memory(first) && kept_in_memory(first + count - 1)) return;
+  int64_t begin = first + count, end = first;  // of the records that are not kept
+  for (int64_t index = first; index < first + count; ++index) {
+    if (store_ != nullptr && store_->advise(index)) continue;
+    begin = std::min(begin, index);
+    end = index + 1;
+  }
+  if (begin < end) source_->advise_block(begin, end - begin);
 }
 
 void KeptSource::locate(Run& run) const {
@@ -127,11 +149,11 @@ std::string key_of(const Source& source, const TransformCut& cut, const LoaderCo
 }
 
 Status want_stamps(const Source& source) {
-  if (source.mix() != nullptr && source.mix()->grouped()) {
+  if (const Mix* mix = source.facts().mix; mix != nullptr && mix->grouped()) {
     return error(Code::kUnsupported,
                  "option cache: not supported for a mix whose parts have their own transforms or fields");
   }
-  if (!source.packing().empty()) {
+  if (!source.facts().packing.empty()) {
     return error(Code::kUnsupported,
                  "option cache: not supported for rows packed from documents: packing a row is faster than "
                  "reading a stored one");
@@ -169,8 +191,8 @@ Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, c
   out.state_bytes = maker->state_bytes();
   auto counts = std::make_shared<CacheCounts>();
   out.counts = counts;
-  out.source = std::make_shared<KeptSource>(std::move(source), std::move(by_field), std::move(maker),
-                                            std::move(store), std::move(counts));
+  out.source = std::make_shared<KeptSource>(std::move(by_field), std::move(maker), std::move(store),
+                                            std::move(counts));
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "core/source/composed/composed.h"
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
+#include "core/source/forward_source.h"
 #include "core/source/npy/npy_header.h"
 
 namespace dataline {

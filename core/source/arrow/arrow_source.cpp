@@ -32,7 +32,7 @@ int64_t ArrowSource::record_items(int64_t index) const {
 
 Result<const std::byte*> ArrowSource::locate_items(const Run& run, const ItemRange& range,
                                                    std::byte* room) const {
-  if (!rows_.finds_items()) return Source::locate_items(run, range, room);
+  if (!rows_.finds_items()) return FileSource::locate_items(run, range, room);
   const bool populate = !check_before(run.opened_ns) || run.cold;
   return rows_.locate_items(range, ArrowAccess(file_, populate, run.cancelled), room);
 }

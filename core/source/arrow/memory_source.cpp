@@ -14,6 +14,7 @@
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
 #include "core/source/identity.h"
+#include "core/source/leaf_source.h"
 #include "core/source/null_masks.h"
 #include "core/source/uri.h"
 
@@ -26,7 +27,7 @@ struct ArrowMemory {
   std::vector<Block> bitmaps;
 };
 
-class ArrowMemorySource final : public Source {
+class ArrowMemorySource final : public LeafSource {
  public:
   ArrowMemorySource(ArrowMemory memory, Schema schema, SourceInfo info, ArrowRows rows)
       : memory_(std::move(memory)),
@@ -50,7 +51,7 @@ class ArrowMemorySource final : public Source {
   }
   Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
                                         std::byte* room) const override {
-    if (!rows_.finds_items()) return Source::locate_items(run, range, room);
+    if (!rows_.finds_items()) return LeafSource::locate_items(run, range, room);
     return rows_.locate_items(range, ArrowAccess(), room);
   }
   Place place_of(int64_t index, size_t) const override {

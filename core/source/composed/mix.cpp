@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/source/composed/parts.h"
+#include "core/source/forward_source.h"
 #include "core/source/identity.h"
 
 namespace dataline {
@@ -19,10 +20,13 @@ struct Grouping {
 
 class MixSource final : public ForwardSource {
  public:
-  MixSource(SourceRef parts, Mix mix) : ForwardSource(std::move(parts)), mix_(std::move(mix)) {}
+  MixSource(SourceRef parts, Mix mix)
+      : ForwardSource(std::move(parts)), mix_(std::move(mix)), facts_(source_->facts()) {
+    facts_.mix = &mix_;
+  }
 
   SourceInfo info() const override { return {"mix", "", source_->info().notes}; }
-  const Mix* mix() const override { return &mix_; }
+  const SourceFacts& facts() const override { return facts_; }
   void identify(IdentityBuilder& identity) const override {
     identity.add("mix");
     source_->identify(identity);
@@ -31,6 +35,7 @@ class MixSource final : public ForwardSource {
 
  private:
   const Mix mix_;
+  SourceFacts facts_;
 };
 
 Status check_sources(const MixRecipe& recipe) {
@@ -38,7 +43,7 @@ Status check_sources(const MixRecipe& recipe) {
     const SourceRef& source = recipe.parts[k].source;
     if (source == nullptr) return error(Code::kInvalidArgument, "mix: ", recipe.part_words(k), " is null");
     if (source->count() == 0) return error(Code::kEmpty, "mix: ", recipe.part_words(k), " has no samples");
-    if (source->mix() != nullptr) {
+    if (source->facts().mix != nullptr) {
       return error(Code::kUnsupported, "mix: ", recipe.part_words(k),
                    " is a mix; list its parts here instead, with their weights multiplied by its own");
     }
@@ -124,14 +129,14 @@ double Mix::drawn(int64_t part) const {
 double Mix::share(int64_t part) const { return drawn(part) / sum_; }
 
 SampleName sample_name(const Source& source, int64_t record) {
-  const Mix* mix = source.mix();
+  const Mix* mix = source.facts().mix;
   if (mix == nullptr) return {0, record};
   const int64_t part = mix->part_of(record);
   return {part, record - mix->start(part)};
 }
 
 Status refuse_grouped(const Source& source, std::string_view what) {
-  if (source.mix() == nullptr || !source.mix()->grouped()) return Status::ok();
+  if (const Mix* mix = source.facts().mix; mix == nullptr || !mix->grouped()) return Status::ok();
   return error(Code::kUnsupported, what,
                ": not supported for a mix whose parts have their own transforms or shapes: only a loader "
                "builds its samples");
@@ -140,7 +145,8 @@ Status refuse_grouped(const Source& source, std::string_view what) {
 std::string sample_text(const Source& source, int64_t record) {
   const SampleName name = sample_name(source, record);
   const std::string text = concat("sample ", name.index);
-  return source.mix() == nullptr ? text : concat(text, " of part ", source.mix()->name(name.source));
+  const Mix* mix = source.facts().mix;
+  return mix == nullptr ? text : concat(text, " of part ", mix->name(name.source));
 }
 
 Status with_record(Status status, const Source& source, int64_t record) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/field.h"
+#include "core/source/forward_source.h"
 #include "core/source/identity.h"
 
 namespace dataline {
@@ -99,6 +100,22 @@ std::string part_text(const std::vector<Part>& parts, size_t index) {
   return part.name.empty() ? concat("part ", index) : part.name;
 }
 
+SourceFacts Composed::joined_facts(const std::vector<Part>& parts) {
+  SourceFacts joined;
+  for (const Part& part : parts) {
+    // Names each fact, so that one that is added to SourceFacts does not compile until it is joined here.
+    const auto& [classes, mix, packing, host_calls, opens_blocks, held_blocks] = part.source->facts();
+    if (joined.classes == nullptr) joined.classes = classes;
+    static_cast<void>(mix);  // to a composed source a mix is a dataset whose parts follow one another
+    if (joined.packing.empty()) joined.packing = packing;  // identify() describes those of all parts
+    joined.host_calls = std::max(joined.host_calls, host_calls);
+    joined.opens_blocks = joined.opens_blocks || opens_blocks;
+    // Each part may have as many of its own, but not more.
+    joined.held_blocks = std::min(joined.held_blocks, held_blocks);
+  }
+  return joined;
+}
+
 SourceInfo Composed::info() const {
   constexpr size_t kMaxNotes = 16;
   SourceInfo info{std::string(format_), "", {}};
@@ -118,43 +135,10 @@ SourceInfo Composed::info() const {
   return info;
 }
 
-const std::vector<std::string>* Composed::classes() const {
-  for (const Part& part : parts_) {
-    if (part.source->classes() != nullptr) return part.source->classes();
-  }
-  return nullptr;
-}
-
 void Composed::identify(IdentityBuilder& identity) const {
   identity.add_schema(*this);
   identity.add(format_);
   for (const Part& part : parts_) part.source->identify(identity);
-}
-
-std::string Composed::packing() const {
-  for (const Part& part : parts_) {
-    if (std::string packing = part.source->packing(); !packing.empty()) return packing;
-  }
-  return {};
-}
-
-bool Composed::calls_host() const {
-  return std::any_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.source->calls_host(); });
-}
-
-bool Composed::host_is_prompt() const {
-  return std::all_of(parts_.begin(), parts_.end(),
-                     [](const Part& p) { return !p.source->calls_host() || p.source->host_is_prompt(); });
-}
-
-bool Composed::opens_blocks() const {
-  return std::any_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.source->opens_blocks(); });
-}
-
-int64_t Composed::held_blocks() const {
-  int64_t least = kAnyBlocks;
-  for (const Part& part : parts_) least = std::min(least, part.source->held_blocks());
-  return least;
 }
 
 Place Composed::place_in_part(size_t part, int64_t record, size_t column) const {
@@ -182,10 +166,10 @@ Status check_same_names(const std::vector<Part>& parts, std::string_view what) {
 Status check_classes(const std::vector<Part>& parts, std::string_view what) {
   size_t first = parts.size();
   for (size_t i = 0; i < parts.size(); ++i) {
-    const std::vector<std::string>* classes = parts[i].source->classes();
+    const std::vector<std::string>* classes = parts[i].source->facts().classes;
     if (classes == nullptr) continue;
     if (first == parts.size()) first = i;
-    const std::vector<std::string>& known = *parts[first].source->classes();
+    const std::vector<std::string>& known = *parts[first].source->facts().classes;
     if (*classes == known) continue;
     auto differs = static_cast<size_t>(
         std::mismatch(known.begin(), known.end(), classes->begin(), classes->end()).first - known.begin());

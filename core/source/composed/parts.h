@@ -23,18 +23,12 @@ class Composed : public Source {
  public:
   const Schema& schema() const final { return schema_; }
   SourceInfo info() const final;  // with the parts' notes, without duplicates
-  const std::vector<std::string>* classes() const final;
+  const SourceFacts& facts() const final { return facts_; }
   void identify(IdentityBuilder& identity) const final;
-  std::string packing() const final;  // the first packed part's; identify() describes all parts
-  bool calls_host() const final;
-  bool host_is_prompt() const final;  // all parts that call it
-  bool opens_blocks() const final;    // any part
-  int64_t held_blocks()
-      const final;  // the least of the parts: each may have as many of its own, but not more
 
  protected:
   Composed(std::string_view format, std::vector<Part> parts, Schema schema)
-      : format_(format), parts_(std::move(parts)), schema_(std::move(schema)) {}
+      : format_(format), parts_(std::move(parts)), schema_(std::move(schema)), facts_(joined_facts(parts_)) {}
 
   // place_of() of a part's record. Without a file, the name of the part takes its place.
   Place place_in_part(size_t part, int64_t record, size_t column) const;
@@ -42,6 +36,11 @@ class Composed : public Source {
   const std::string_view format_;
   const std::vector<Part> parts_;
   const Schema schema_;
+
+ private:
+  static SourceFacts joined_facts(const std::vector<Part>& parts);
+
+  const SourceFacts facts_;
 };
 
 // All parts must have the fields of the first: names, kinds, dtypes, shapes, and axes where both are known. kMismatch names

@@ -18,15 +18,21 @@ Status out_of_range(int64_t position, int64_t index, int64_t count) {
                " samples");
 }
 
-class Subset final : public ForwardSource {
+class Subset final : public Source {
  public:
   Subset(SourceRef source, std::span<const int64_t> indices, Block copy)
-      : ForwardSource(std::move(source)), indices_(indices), copy_(std::move(copy)) {}
+      : source_(std::move(source)), facts_(source_->facts()), indices_(indices), copy_(std::move(copy)) {
+    facts_.mix = nullptr;
+    facts_.opens_blocks =
+        false;  // blocks are stretches of indices, which may be of many blocks of the source
+  }
 
   void borrow(HostOwner owner) noexcept { loan_.take(owner); }
 
   int64_t count() const override { return static_cast<int64_t>(indices_.size()); }
+  const Schema& schema() const override { return source_->schema(); }
   SourceInfo info() const override { return {"subset", "", source_->info().notes}; }
+  const SourceFacts& facts() const override { return facts_; }
 
   void locate(Run& run) const override {
     std::array<int64_t, kMaxRunRecords> inner;
@@ -52,11 +58,16 @@ class Subset final : public ForwardSource {
     }
   }
 
+  bool unchanged(const ReadSpan& span) const override { return source_->unchanged(span); }
   void confirm(Run& run, const ReadSpan& span) const override {
     for (int64_t i = 0; i < run.count; ++i) {
       const int64_t inner = inner_index(run.indices[i]);
       if (valid(inner)) confirm_record(*source_, inner, run, i, span);
     }
+  }
+
+  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override {
+    return source_->scratch_bytes(max_bytes_per_sample);
   }
 
   void advise(std::span<const int64_t> indices) const override {
@@ -72,16 +83,14 @@ class Subset final : public ForwardSource {
     }
   }
 
+  // Not neighbours in the source: not its advise_block(), but advise() for each.
+  void advise_block(int64_t first, int64_t count) const override { Source::advise_block(first, count); }
   bool cached(int64_t index) const override {
     int64_t inner = inner_index(index);
     return !valid(inner) || source_->cached(inner);
   }
-  // Not neighbours in the source: not its advise_block(), but advise() for each.
-  void advise_block(int64_t first, int64_t count) const override {
-    Source::advise_block(first, count);  // NOLINT(bugprone-parent-virtual-call)
-  }
-  bool opens_blocks() const override { return false; }
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
+  int64_t stored_bytes() const override { return source_->stored_bytes(); }
   int64_t record_items(int64_t index) const override {
     const int64_t inner = inner_index(index);
     return valid(inner) ? source_->record_items(inner) : -1;
@@ -116,6 +125,8 @@ class Subset final : public ForwardSource {
   int64_t inner_index(int64_t index) const { return indices_[static_cast<size_t>(index)]; }
   bool valid(int64_t inner) const { return inner >= 0 && inner < source_->count(); }
 
+  const SourceRef source_;
+  SourceFacts facts_;
   std::span<const int64_t> indices_;
   Block copy_;     // if not borrowed
   HostLoan loan_;  // if borrowed

@@ -81,6 +81,15 @@ class Zip final : public Composed {
     }
     return -1;
   }
+  // Of the only part; several have a field each.
+  Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
+                                        std::byte* room) const override {
+    if (pieces_.size() > 1) return Source::locate_items(run, range, room);
+    return pieces_[0].source->locate_items(run, range, room);
+  }
+  void advise_items(const ItemRange& range) const override {
+    if (pieces_.size() == 1) pieces_[0].source->advise_items(range);
+  }
   Place place_of(int64_t index, size_t column) const override {
     size_t part = 0;
     for (; column >= pieces_[part].column_count; ++part) column -= pieces_[part].column_count;

@@ -15,6 +15,7 @@
 #include "core/source/files.h"
 #include "core/source/folder/folder_index.h"
 #include "core/source/identity.h"
+#include "core/source/leaf_source.h"
 
 namespace dataline {
 namespace {
@@ -41,7 +42,7 @@ struct LoadedFiles {
 
 class FolderFiles;
 
-class Folder final : public Source {
+class Folder final : public LeafSource {
  public:
   Folder(OpenDirectory root, std::unique_ptr<FolderIndex> index, const FolderOptions& options)
       : root_(std::move(root)),
@@ -50,6 +51,7 @@ class Folder final : public Source {
         links_(options.labels == FolderLabels::kFile ? Links::kBeneath : Links::kFollow),
         read_ahead_bytes_(root_.read_ahead_bytes()) {
     make_labels(options);
+    if (!index_->classes.empty()) facts_.classes = &index_->classes;
   }
 
   Status load(const OpenContext& context);
@@ -57,9 +59,7 @@ class Folder final : public Source {
   int64_t count() const override { return index_->count(); }
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override { return {"folder", root_.path(), index_->notes}; }
-  const std::vector<std::string>* classes() const override {
-    return index_->classes.empty() ? nullptr : &index_->classes;
-  }
+  const SourceFacts& facts() const override { return facts_; }
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t) const override {
     return loaded_ ? 0 : round_up(schema_.fields[0].max_bytes, kAlignment);
@@ -104,6 +104,7 @@ class Folder final : public Source {
   OpenDirectory root_;
   std::unique_ptr<FolderIndex> index_;
   Schema schema_;
+  SourceFacts facts_;
   Links links_;
   int64_t read_ahead_bytes_;
   const std::byte* labels_ = nullptr;  // own_labels_, or the i64 labels of the list

@@ -9,6 +9,7 @@
 
 #include "core/base/checked.h"
 #include "core/source/identity.h"
+#include "core/source/leaf_source.h"
 
 namespace dataline {
 namespace {
@@ -25,7 +26,7 @@ constexpr int64_t kMaxSamples = int64_t{1} << 60;
 
 bool ragged(const ArrayField& array) { return array.field.kind == FieldKind::kRagged; }
 
-class Arrays final : public Source {
+class Arrays final : public LeafSource {
  public:
   Arrays(Schema schema, std::vector<ArrayField> arrays, int64_t sample_count, Block copy)
       : schema_(std::move(schema)), arrays_(std::move(arrays)), count_(sample_count), copy_(std::move(copy)) {
@@ -57,7 +58,7 @@ class Arrays final : public Source {
   }
   Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
                                         std::byte* room) const override {
-    if (arrays_.size() != 1 || !any_ragged_) return Source::locate_items(run, range, room);
+    if (arrays_.size() != 1 || !any_ragged_) return LeafSource::locate_items(run, range, room);
     const ItemRange items = items_at(arrays_[0], range.index);
     if (items.count < 0 || !extent_fits(range.first, range.count, items.count))
       return left_data(0, range.index);

@@ -168,8 +168,8 @@ struct ReaderTable {
   // that takes the table.
   int64_t block_count = 0;
   const int64_t* block_ends = nullptr;
-  int64_t held_blocks = 0;  // Source::held_blocks(); 0: any number
-  bool prompt = false;      // Source::host_is_prompt()
+  int64_t held_blocks = 0;  // SourceFacts::held_blocks; 0: any number
+  bool prompt = false;      // HostCalls::kPrompt
   // A block is read soon; returns at once. May be null, and is not called without block_ends.
   void (*advise)(void* context, int64_t block) = nullptr;
 };

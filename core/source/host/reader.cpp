@@ -11,6 +11,7 @@
 #include "core/base/message_text.h"
 #include "core/source/host/host_files.h"
 #include "core/source/identity.h"
+#include "core/source/leaf_source.h"
 
 namespace dataline {
 namespace {
@@ -38,10 +39,13 @@ std::string host_text(const char* message) {
   return message_text(without_cut_character({message, strnlen(message, kReaderMessageBytes)}));
 }
 
-class Reader final : public Source {
+class Reader final : public LeafSource {
  public:
   Reader(Schema schema, ReaderTable table, Block block_ends)
       : schema_(std::move(schema)), table_(std::move(table)), block_ends_(std::move(block_ends)) {
+    facts_.host_calls = table_.prompt ? HostCalls::kPrompt : HostCalls::kMayBlock;
+    facts_.opens_blocks = table_.advise != nullptr && table_.block_ends != nullptr;
+    if (table_.held_blocks != 0) facts_.held_blocks = table_.held_blocks;
     for (const Column& column : schema_.columns) {
       row_bytes_.push_back(column.row_bytes);
       dense_ = dense_ && column.row_bytes >= 0;
@@ -53,6 +57,7 @@ class Reader final : public Source {
   int64_t count() const override { return table_.record_count; }
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override { return {"reader", "", {}}; }
+  const SourceFacts& facts() const override { return facts_; }
 
   void locate(Run& run) const override {
     place_cells(run);
@@ -89,23 +94,19 @@ class Reader final : public Source {
     return digest.value();
   }
   Place place_of(int64_t index, size_t) const override { return {"", concat("reader: record ", index)}; }
-  bool calls_host() const override { return true; }
-  bool host_is_prompt() const override { return table_.prompt; }
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
-    if (table_.block_ends == nullptr) return Source::append_blocks(block_bytes, ends);
+    if (table_.block_ends == nullptr) return LeafSource::append_blocks(block_bytes, ends);
     const int64_t begin = ends.empty() ? 0 : ends.back();
     for (int64_t i = 0; i < table_.block_count; ++i) ends.push_back(begin + table_.block_ends[i]);
   }
-  bool opens_blocks() const override { return table_.advise != nullptr && table_.block_ends != nullptr; }
   void advise_block(int64_t first, int64_t count) const override {
-    if (!opens_blocks()) return;
+    if (!facts_.opens_blocks) return;
     const int64_t* const ends = table_.block_ends;
     for (int64_t block = std::upper_bound(ends, ends + table_.block_count, first) - ends, begin = first;
          begin < first + count; begin = ends[block++]) {
       table_.advise(table_.context, block);
     }
   }
-  int64_t held_blocks() const override { return table_.held_blocks == 0 ? kAnyBlocks : table_.held_blocks; }
 
  private:
   static int64_t capacity(const Field& field, int64_t max_bytes_per_sample) {
@@ -278,6 +279,7 @@ class Reader final : public Source {
   std::vector<int64_t> row_bytes_;  // of each column; -1: ragged
   bool dense_ = true;               // none is
   ReaderTable table_;               // block_ends: those of block_ends_
+  SourceFacts facts_;
   Block block_ends_;
   HostLoan loan_;
 };

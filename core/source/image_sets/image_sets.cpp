@@ -8,6 +8,7 @@
 #include "core/base/bytes.h"
 #include "core/memory/file.h"
 #include "core/source/files.h"
+#include "core/source/forward_source.h"
 
 namespace dataline {
 namespace {

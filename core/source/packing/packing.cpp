@@ -59,32 +59,49 @@ class Packed final : public Source {
       offset += round_up(bytes, kColumnAlignment);
     }
     row_scratch_bytes_ = offset;
+    packing_ = packing_text();
+    facts_ = documents_->facts();
+    facts_.classes = nullptr;
+    facts_.mix = nullptr;
+    facts_.packing = packing_;
   }
 
   int64_t count() const override { return table_->rows(); }
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override;
-  std::string packing() const override;
+  const SourceFacts& facts() const override { return facts_; }
   void locate(Run& run) const override;
   bool unchanged(const ReadSpan& span) const override { return documents_->unchanged(span); }
   void confirm(Run& run, const ReadSpan& span) const override;
   int64_t scratch_bytes(int64_t) const override { return row_scratch_bytes_; }
-  // Tokens: the other fields are not stored.
-  int64_t stored_bytes() const override { return options_.length * token_bytes_; }
   void advise(std::span<const int64_t> indices) const override;
+  void advise_block(int64_t first, int64_t count) const override { Source::advise_block(first, count); }
   bool cached(int64_t index) const override {
     PackTable::Cursor cursor = table_->begin(index);
     return documents_->cached(table_->next(cursor).index);
   }
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
+    Source::append_blocks(block_bytes, ends);
+  }
+  // Tokens: the other fields are not stored.
+  int64_t stored_bytes() const override { return options_.length * token_bytes_; }
+  int64_t record_items(int64_t) const override { return -1; }
+  Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
+                                        std::byte* room) const override {
+    return Source::locate_items(run, range, room);
+  }
+  void advise_items(const ItemRange&) const override {}
   Place place_of(int64_t index, size_t column) const override;
   void identify(IdentityBuilder& identity) const override {
     identity.add_schema(*this);
-    identity.add(packing());
+    identity.add(packing_);
     documents_->identify(identity);
   }
-  bool calls_host() const override { return documents_->calls_host(); }
+  // Rows have the tokens of many documents.
+  std::optional<uint64_t> stamp(int64_t) const override { return std::nullopt; }
 
  private:
+  std::string packing_text() const;
   Status write_row(Run& run, int64_t row, std::byte* scratch) const;
   Result<const std::byte*> write_piece(const Run& run, const ItemRange& piece, int64_t at,
                                        std::byte* scratch) const;
@@ -99,9 +116,11 @@ class Packed final : public Source {
   Schema schema_;
   std::array<int64_t, kColumns> offsets_{};  // of the columns in a row's scratch
   int64_t row_scratch_bytes_ = 0;
+  std::string packing_;
+  SourceFacts facts_;
 };
 
-std::string Packed::packing() const {
+std::string Packed::packing_text() const {
   Digest digest;
   digest.add(table_->digest());
   std::string text = concat(method_name(options_.method), ", length ", options_.length);
@@ -235,7 +254,7 @@ Status check_documents(const Source& documents) {
   const bool fits = fields.size() == 1 && fields[0].kind == FieldKind::kRagged &&
                     fields[0].shape.size() == 1 && dtype_is_integer(fields[0].dtype);
   if (documents.count() >= 0 && fits) return Status::ok();
-  const bool packed = !documents.packing().empty();
+  const bool packed = !documents.facts().packing.empty();
   return error(Code::kUnsupported, "packing needs documents, one ragged field of integers, got ", list,
                packed ? "; they are already packed" : "; open tokens:FILE?documents=eot:ID");
 }

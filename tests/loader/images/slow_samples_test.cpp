@@ -16,6 +16,7 @@
 #include "core/base/random.h"
 #include "core/loader/loader.h"
 #include "core/source/identity.h"
+#include "core/source/leaf_source.h"
 #include "tests/transform/decode/jpeg_files.h"
 
 namespace dataline::slow_samples_test {
@@ -89,7 +90,7 @@ class VirtualTime {
 };
 
 // Small JPEG files that are slow to come.
-class SlowFiles : public Source {
+class SlowFiles : public LeafSource {
  public:
   SlowFiles(const Window& window, VirtualTime& time) : count_(window.samples), time_(time) {
     JpegKind kind;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/source/composed/parts.h"
+#include "core/source/forward_source.h"
 #include "core/source/host/host.h"
 #include "core/source/source.h"
 #include "tests/source/source_support.h"

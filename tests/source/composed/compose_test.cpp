@@ -58,11 +58,11 @@ TEST(Concat, NeighboursInOneShardStayContiguous) {
 
 TEST(Concat, IsPromptIfAllPartsThatCallTheHostAre) {
   const SourceRef prompt = read_texts(0, 9, -1, true), slow = read_texts(0, 9);
-  EXPECT_TRUE(concat_of({texts(0, 4), prompt, prompt})->host_is_prompt());
-  EXPECT_FALSE(concat_of({prompt, slow})->host_is_prompt());
+  EXPECT_EQ(concat_of({texts(0, 4), prompt, prompt})->facts().host_calls, HostCalls::kPrompt);
+  EXPECT_EQ(concat_of({prompt, slow})->facts().host_calls, HostCalls::kMayBlock);
   const std::vector<int64_t> indices = {0, 3};
   const auto memory = HostMemory::create({});
-  EXPECT_TRUE(subset_source(prompt, indices, {}, *memory).take()->host_is_prompt());
+  EXPECT_EQ(subset_source(prompt, indices, {}, *memory).take()->facts().host_calls, HostCalls::kPrompt);
 }
 
 TEST(Concat, EmptyPartsTakeNoIndices) {
@@ -200,7 +200,7 @@ TEST(Zip, ARowThatFailsInOnePartIsGoneInAll) {
   SourceRef source =
       zip_sources({{"a", read_texts(0, 9, 3), ""}, {"b", numbered(1, 9), ""}, {"c", read_texts(2, 9, 5), ""}})
           .take();
-  EXPECT_TRUE(source->calls_host());
+  EXPECT_NE(source->facts().host_calls, HostCalls::kNone);
   Fetched rows = fetch_all(*source);
   ASSERT_EQ(rows.errors.size(), 2u);
   EXPECT_EQ(rows.errors.at(3).sample_index(), 3);

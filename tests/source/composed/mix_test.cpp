@@ -42,7 +42,7 @@ TEST_F(MixTest, RelativePathsAreRelativeToTheRecipe) {
   const Fetched fetched = fetch_all(*source);
   for (const std::string& row : fetched.bytes[0]) rows += row;
   EXPECT_EQ(rows, "abcdefghf");
-  const Mix& mix = *source->mix();
+  const Mix& mix = *source->facts().mix;
   EXPECT_EQ(mix.part_count(), 4);
   EXPECT_EQ(mix.name(1), "y");
   EXPECT_EQ(mix.samples(1), 3);
@@ -56,13 +56,13 @@ TEST_F(MixTest, RelativePathsAreRelativeToTheRecipe) {
 TEST_F(MixTest, ASubsetOrConcatenationOfAMixIsNoMix) {
   const std::string path = letters("a.npy", "abc");
   const SourceRef mix = open("mix:" + dir_.write("m.json", R"({"parts": [{"uri": "a.npy", "repeat": 2}]})"));
-  ASSERT_NE(mix->mix(), nullptr);
-  EXPECT_TRUE(mix->mix()->by_repeats());
+  ASSERT_NE(mix->facts().mix, nullptr);
+  EXPECT_TRUE(mix->facts().mix->by_repeats());
   const int64_t indices[] = {2, 0};
   Result<SourceRef> subset = subset_source(mix, indices, {}, *context_.memory);
-  EXPECT_EQ(subset.value()->mix(), nullptr);
+  EXPECT_EQ(subset.value()->facts().mix, nullptr);
   Result<SourceRef> both = concat_sources({{"", mix, "m"}, {"", open("npy:" + path), path}});
-  EXPECT_EQ(both.value()->mix(), nullptr);
+  EXPECT_EQ(both.value()->facts().mix, nullptr);
   Result<SourceRef> nested =
       mix_sources({.parts = {{.name = "m", .source = mix, .uri = "", .weight = 1}}, .schedule = {}});
   EXPECT_EQ(nested.status().code(), Code::kUnsupported);

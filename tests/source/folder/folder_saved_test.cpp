@@ -61,7 +61,7 @@ TEST_F(SavedFolderIndex, IsWrittenOnceAndGivesTheSameSet) {
   for (IoMode io : {IoMode::kAuto, IoMode::kMemory}) {
     SourceRef again = open_at(dir_, "pets?index=" + dir_.path("index"), test_context(io)).take();
     EXPECT_EQ(samples_of(*again), pets_);
-    EXPECT_EQ(*again->classes(), *first->classes());
+    EXPECT_EQ(*again->facts().classes, *first->facts().classes);
     EXPECT_EQ(again->schema().fields[0].max_bytes, first->schema().fields[0].max_bytes);
     EXPECT_THAT(again->info().notes, IsEmpty());
     if (io == IoMode::kAuto) loaded = content_identity(*again).take().names;
@@ -78,7 +78,7 @@ TEST_F(SavedFolderIndex, KeepsNotesAndSetsWithoutLabels) {
   for (const char* keys : {"&labels=none", ""}) {
     SourceRef made = open(keys).take(), loaded = open(keys).take();
     EXPECT_EQ(samples_of(*loaded), samples_of(*made));
-    EXPECT_EQ(loaded->classes() == nullptr, made->classes() == nullptr);
+    EXPECT_EQ(loaded->facts().classes == nullptr, made->facts().classes == nullptr);
     EXPECT_THAT(loaded->info().notes, ElementsAre(HasSubstr("1 file")));
   }
 }

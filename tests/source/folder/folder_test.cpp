@@ -26,8 +26,8 @@ TEST(Folder, ClassesAreTheSortedSubdirectoriesAndFilesComeAsImageFolderListsThem
   for (IoMode io : {IoMode::kAuto, IoMode::kMmap, IoMode::kPread, IoMode::kMemory}) {
     SourceRef source = open_at(dir, "pets", test_context(io)).take();
     EXPECT_EQ(samples_of(*source), kPets);
-    ASSERT_NE(source->classes(), nullptr);
-    EXPECT_THAT(*source->classes(), ElementsAre("cat", "dog"));
+    ASSERT_NE(source->facts().classes, nullptr);
+    EXPECT_THAT(*source->facts().classes, ElementsAre("cat", "dog"));
     EXPECT_EQ(source->info().format, "folder");
     EXPECT_TRUE(source->info().notes.empty());
   }
@@ -130,7 +130,7 @@ TEST(Folder, WithoutLabelsAnyTreeIsTakenAsItStands) {
   EXPECT_THAT(samples_of(*source),
               ElementsAre("top.png", "cat/1.jpeg", "cat/x/2.JPG", "dog/a.jpg", "dog/b.png"));
   EXPECT_EQ(source->schema().fields.size(), 1u);
-  EXPECT_EQ(source->classes(), nullptr);
+  EXPECT_EQ(source->facts().classes, nullptr);
   SourceRef labelled = open_at(dir, "pets").take();
   EXPECT_EQ(samples_of(*labelled), kPets);
   EXPECT_THAT(labelled->info().notes, ElementsAre("1 file is outside the class folders: not read"));
@@ -144,7 +144,7 @@ TEST(Folder, AClassWithoutFilesIsAnErrorUnlessAllowed) {
   expect_error(open_at(dir, "pets"), Code::kEmpty,
                {"in class ant, eel; allow_empty=true", "(.jpg .jpeg .png"});
   SourceRef source = open_at(dir, "pets?allow_empty=true").take();
-  EXPECT_THAT(*source->classes(), ElementsAre("ant", "cat", "dog", "eel"));
+  EXPECT_THAT(*source->facts().classes, ElementsAre("ant", "cat", "dog", "eel"));
   EXPECT_THAT(samples_of(*source),
               ElementsAre("cat/1.jpeg 1", "cat/x/2.JPG 1", "dog/a.jpg 2", "dog/b.png 2"));
   EXPECT_EQ(open_at(dir, "pets/eel?labels=none&allow_empty=true").value()->count(), 0);
@@ -238,17 +238,20 @@ TEST(Folder, ClassesPassThroughCompositions) {
   write_pets(dir);
   write_files(dir, {"more/cat/9.jpg", "more/dog/8.jpg", "birds/owl/1.jpg", "less/cat/1.jpg"});
   SourceRef pets = open_at(dir, "pets").take(), more = open_at(dir, "more").take();
-  EXPECT_EQ(*concat_sources({{"", pets, ""}, {"", more, ""}}).value()->classes(), *pets->classes());
+  EXPECT_EQ(*concat_sources({{"", pets, ""}, {"", more, ""}}).value()->facts().classes,
+            *pets->facts().classes);
   const int64_t index = 2;
   auto memory = HostMemory::create({});
-  EXPECT_EQ(*subset_source(pets, {&index, 1}, {}, *memory).value()->classes(), *pets->classes());
+  EXPECT_EQ(*subset_source(pets, {&index, 1}, {}, *memory).value()->facts().classes, *pets->facts().classes);
   SourceRef plain = open_at(dir, "birds?labels=none").take(), one = open_at(dir, "birds").take();
   SourceRef zipped = zip_sources({{"a", plain, ""}, {"b", one, ""}}).take();
-  EXPECT_THAT(*zipped->classes(), ElementsAre("owl"));
-  EXPECT_EQ(zip_sources({{"a", plain, ""}, {"b", plain, ""}}).value()->classes(), nullptr);
-  EXPECT_EQ(
-      *open_source("folder:" + dir.path("pets") + "," + dir.path("more"), test_context()).value()->classes(),
-      *pets->classes());
+  EXPECT_THAT(*zipped->facts().classes, ElementsAre("owl"));
+  EXPECT_EQ(zip_sources({{"a", plain, ""}, {"b", plain, ""}}).value()->facts().classes, nullptr);
+  EXPECT_EQ(*open_source("folder:" + dir.path("pets") + "," + dir.path("more"), test_context())
+                 .value()
+                 ->facts()
+                 .classes,
+            *pets->facts().classes);
 }
 
 TEST(Folder, DifferentClassesAreNotConcatenated) {

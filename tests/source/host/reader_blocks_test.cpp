@@ -24,7 +24,7 @@ TEST_F(ReaderBlocksTest, AreTakenAsTheyAre) {
   auto memory = HostMemory::create({});
   const SourceRef source = reader_source({dense_field("x", DType::kU8, {})}, table, *memory).take();
   EXPECT_EQ(memory->in_use_bytes(), 4 * 8);
-  EXPECT_EQ(source->held_blocks(), kAnyBlocks);
+  EXPECT_EQ(source->facts().held_blocks, kAnyBlocks);
   for (const int64_t block_bytes : {int64_t{1}, int64_t{8} << 20, kWholeFiles}) {
     BlockEnds cut = {5};
     source->append_blocks(block_bytes, cut);
@@ -85,7 +85,7 @@ struct ToldReader {
 TEST(ReaderAdvice, NamesTheBlocksThatTheRecordsAreOf) {
   ToldReader reader;
   const SourceRef source = reader.source();
-  EXPECT_TRUE(source->opens_blocks());
+  EXPECT_TRUE(source->facts().opens_blocks);
   struct Case {
     int64_t first, count;
     std::vector<int64_t> blocks;
@@ -101,7 +101,7 @@ TEST(ReaderAdvice, NamesTheBlocksThatTheRecordsAreOf) {
 TEST(ReaderAdvice, IsNotGivenWithoutBlocksOrWhereNobodyListens) {
   ToldReader reader;
   for (const SourceRef& source : {reader.source(false, true), reader.source(true, false)}) {
-    EXPECT_FALSE(source->opens_blocks());
+    EXPECT_FALSE(source->facts().opens_blocks);
     source->advise_block(0, 10);
   }
   EXPECT_EQ(reader.take(), std::vector<int64_t>());
@@ -111,20 +111,20 @@ TEST(ReaderAdvice, ReachesThePartsOfAConcatAndOfAZipButNotOfASubset) {
   ToldReader first, second;
   const SourceRef joined =
       concat_sources({Part{"", first.source(), ""}, Part{"", second.source(), ""}}).take();
-  EXPECT_TRUE(joined->opens_blocks());
+  EXPECT_TRUE(joined->facts().opens_blocks);
   joined->advise_block(10, 4);
   EXPECT_EQ(first.take(), std::vector<int64_t>());
   EXPECT_EQ(second.take(), std::vector<int64_t>{0});
 
   const SourceRef beside =
       zip_sources({Part{"a", first.source(), ""}, Part{"b", second.source(true, false), ""}}).take();
-  EXPECT_TRUE(beside->opens_blocks());
+  EXPECT_TRUE(beside->facts().opens_blocks);
   beside->advise_block(6, 4);
   EXPECT_EQ(first.take(), std::vector<int64_t>{2});
 
   const std::vector<int64_t> chosen = {9, 0, 5};
   const SourceRef some = subset_source(first.source(), chosen, {}, *HostMemory::create({})).take();
-  EXPECT_FALSE(some->opens_blocks());
+  EXPECT_FALSE(some->facts().opens_blocks);
   some->advise_block(0, 3);
   EXPECT_EQ(first.take(), std::vector<int64_t>());
 }

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 TEST_F(ReaderTest, RecordsAreReadInRunsOfAtMostSixtyFour) {
   SourceRef source = make(read_ids);
-  EXPECT_TRUE(source->calls_host());
+  EXPECT_NE(source->facts().host_calls, HostCalls::kNone);
   EXPECT_EQ(source->info().format, "reader");
   Fetched rows = fetch_all(*source);
   EXPECT_EQ(host_.calls, (std::vector<int64_t>{64, 36}));
@@ -34,8 +34,7 @@ TEST_F(ReaderTest, IsPromptWhenItSaysSo) {
     table.prompt = prompt;
     SourceRef source =
         reader_source({dense_field("id", DType::kI64, {})}, std::move(table), *HostMemory::create({})).take();
-    EXPECT_TRUE(source->calls_host());
-    EXPECT_EQ(source->host_is_prompt(), prompt);
+    EXPECT_EQ(source->facts().host_calls, prompt ? HostCalls::kPrompt : HostCalls::kMayBlock);
   }
 }
 

@@ -24,7 +24,7 @@ TEST(FolderLabels, ACsvGivesOrderAndNumbers) {
   SourceRef source = open_list(dir, "l.csv").take();
   EXPECT_THAT(samples_of(*source),
               ElementsAre("dog/b.png 7", "cat/x/2.JPG 3", "dog/a.jpg 9223372036854775807"));
-  EXPECT_EQ(source->classes(), nullptr);
+  EXPECT_EQ(source->facts().classes, nullptr);
 }
 
 TEST(FolderLabels, NamesAreSortedIntoClasses) {
@@ -34,8 +34,8 @@ TEST(FolderLabels, NamesAreSortedIntoClasses) {
             "path,label\r\ndog/b.png,tame\r\ncat/1.jpeg,\"a, \"\"wild\"\"\nbeast\"\r\ndog/a.jpg,tame");
   SourceRef source = open_list(dir, "l.csv").take();
   EXPECT_THAT(samples_of(*source), ElementsAre("dog/b.png 1", "cat/1.jpeg 0", "dog/a.jpg 1"));
-  ASSERT_NE(source->classes(), nullptr);
-  EXPECT_THAT(*source->classes(), ElementsAre("a, \"wild\"\nbeast", "tame"));
+  ASSERT_NE(source->facts().classes, nullptr);
+  EXPECT_THAT(*source->facts().classes, ElementsAre("a, \"wild\"\nbeast", "tame"));
   EXPECT_THAT(samples_of(*open_list(dir, "l.csv", "&label_dtype=u8").value()),
               ElementsAre("dog/b.png 1", "cat/1.jpeg 0", "dog/a.jpg 1"));
 }
@@ -62,7 +62,7 @@ TEST(FolderLabels, JsonLinesGiveTheSame) {
   dir.write("n.jsonl",
             "{\"path\":\"dog/b.png\",\"label\":\"9\"}\n{\"path\":\"cat/1.jpeg\",\"label\":\"10\"}\n");
   SourceRef names = open_list(dir, "n.jsonl").take();
-  EXPECT_THAT(*names->classes(), ElementsAre("10", "9")) << "text is a name, whatever it looks like";
+  EXPECT_THAT(*names->facts().classes, ElementsAre("10", "9")) << "text is a name, whatever it looks like";
   EXPECT_THAT(samples_of(*names), ElementsAre("dog/b.png 1", "cat/1.jpeg 0"));
 }
 

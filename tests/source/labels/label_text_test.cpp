@@ -44,7 +44,7 @@ TEST_F(LabelText, AStringOfJsonMayHoldEveryByteFromTheSpaceOn) {
       open("l.jsonl", "{\"a key\":\" \",\"path\":\"my dog\x7f.png\",\"label\":\" golden retriever \"}\n");
   ASSERT_TRUE(source.is_ok()) << source.status().message();
   EXPECT_THAT(samples_of(*source.value()), ElementsAre("my dog\x7f.png 0"));
-  EXPECT_THAT(*source.value()->classes(), ElementsAre(" golden retriever "));
+  EXPECT_THAT(*source.value()->facts().classes, ElementsAre(" golden retriever "));
   expect_error(open("l.jsonl", "{\"path\":\"my\x1f.png\",\"label\":1}\n"), Code::kCorrupt,
                {"line 1: byte 12: a control character within a string"});
 }

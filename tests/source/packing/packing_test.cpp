@@ -332,8 +332,22 @@ TEST_F(PackingTest, BestFitLeavesLessThanOnePercentAtTheDefaultWindow) {
   }
 }
 
+TEST_F(PackingTest, DocumentsOfANamedPathArePackedAsThoseOfAPathAlone) {
+  dir_.write("t.bin", raw_bytes(std::vector<uint16_t>{1, 2, 3, kEot, 4, 5, kEot, 6}));
+  const std::string path = dir_.path("t.bin"), keys = "?documents=eot:" + std::to_string(kEot);
+  for (const IoMode io : {IoMode::kMmap, IoMode::kPread}) {
+    const SourceRef alone = pack("tokens:" + path + keys, {.length = 4}, io).take();
+    const SourceRef named = pack("tokens:text=" + path + keys, {.length = 4}, io).take();
+    const Fetched expected = fetch_all(*alone), got = fetch_all(*named);
+    EXPECT_EQ(got.errors.size(), 0u);
+    EXPECT_EQ(got.bytes, expected.bytes);
+  }
+}
+
 TEST_F(PackingTest, OtherLengthsAndOptionsAreAnotherDataset) {
-  const auto identity = [](const Source& source) { return std::pair(source.packing(), data_digest(source)); };
+  const auto identity = [](const Source& source) {
+    return std::pair(std::string(source.facts().packing), data_digest(source));
+  };
   const Documents documents = documents_of({3, 5, 2, 6});
   const PackOptions options{.length = 8, .method = PackMethod::kBestFit, .window = 4};
   const auto first = identity(*pack(write(documents), options).take());
