@@ -8,6 +8,7 @@
 #include "bindings/cli/array_file.h"
 #include "bindings/cli/commands.h"
 #include "bindings/cli/messages.h"
+#include "bindings/cli/own_files.h"
 #include "bindings/cli/plan.h"
 #include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
@@ -155,6 +156,7 @@ void Job::tell_loader(const dl_loader* loader) {
 }
 
 Loader Job::create(dl_dataset* dataset) {
+  refuse_own_file(value("trace"), written_.uri);
   // The content of a file is not the command line's fault: exit status 1, while the library's error would give 2.
   const int64_t samples = dl_dataset_count(dataset);
   for (const PerSample& numbers : per_sample_) {

@@ -19,7 +19,7 @@ func TestWorkersAreSetAndToldWhileItRuns(t *testing.T) {
 		}
 	}
 	want := dataline.Tuned{NumWorkers: 2, PrefetchDepth: 2, MostWorkers: 3, MostDepth: 2, WantedWorkers: 2, WantedDepth: 2,
-		Changes: 1, Frozen: true, Text: "not tuned: tune=off"}
+		Changes: 1, Frozen: true, Text: "not tuned: num_workers is set"}
 	if got := must[dataline.Tuned](t)(loader.Tuned()); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

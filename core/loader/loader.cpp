@@ -111,7 +111,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   // On the trainer's only CPU a worker whose work the trainer could do itself takes turns with it and gains nothing (rows
   // of 784 bytes: a third slower); one that decodes, waits for the host's reader or for a device still does.
   if (config_.workers_are_auto && available_cpus() == 1 && !delivery_->to_device() &&
-      pipeline_.consumer_fills(1)) {
+      pipeline_.consumer_fills(1) && (config_.tune_is_auto || config_.tune == Tune::kOff)) {
     config_.num_workers = config_.start_workers = 0;
     config_.tune = Tune::kOff;
   }

@@ -55,7 +55,13 @@ class OwnFiles(ShellTest):
     def test_a_trace_writes_over_traces_alone(self):
         before = self.read("images")
         for name in ("images", "symbolic", "hard"):
-            self.fails(1, "cat", "idx:images", "--trace", name, says="exists, and is not a file")
+            self.fails(1, "cat", "idx:images", "--trace", name, says="is a file of the dataset")
+        self.write("notes", b"not a trace")
+        self.fails(1, "cat", "idx:images", "--trace", "notes", says="exists, and is not a file")
+        self.write("rows.jsonl", b'{"a": 1}\n')
+        self.write("empty.jsonl", b"")
+        self.fails(1, "cat", "jsonl:rows.jsonl,empty.jsonl", "--trace", "empty.jsonl", says="is a file of the dataset")
+        self.assertEqual(self.read("empty.jsonl"), b"")
         os.mkfifo(self.path("fifo"))
         self.fails(1, "cat", "idx:images", "--trace", "fifo", says="a FIFO, expected a file")
         self.assertEqual(self.read("images"), before)
@@ -153,7 +159,8 @@ class RawBytesAndTerminals(ShellTest):
 class Bench(ShellTest):
     def bench(self, *words):
         result = json.loads(self.ok("bench", *words, "--seconds", "0.06", "--json"))
-        self.assertEqual(list(result), BENCH_KEYS)
+        tuned = not any(word.startswith(("--num-workers", "--num_workers")) for word in words)
+        self.assertEqual(list(result), BENCH_KEYS + ["tuned"] * tuned)
         return result
 
     def test_figures_fit_each_other(self):

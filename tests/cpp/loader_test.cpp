@@ -177,7 +177,7 @@ TEST(CppLoader, WorkersAreSetAndToldWhileItRuns) {
   EXPECT_EQ(tuned.num_workers, 2);
   EXPECT_EQ(tuned.most_workers, 3);
   EXPECT_EQ(tuned.prefetch_depth, 2);
-  EXPECT_STREQ(tuned.text, "not tuned: tune=off");
+  EXPECT_STREQ(tuned.text, "not tuned: num_workers is set");
   EXPECT_EQ(loop(loader), count_to(10));
 }
 

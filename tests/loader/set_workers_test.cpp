@@ -113,7 +113,7 @@ TEST(SetWorkers, IsToldByTuned) {
   EXPECT_EQ(tuned.most_workers, 3);
   EXPECT_EQ(tuned.prefetch_depth, 2);
   EXPECT_EQ(tuned.changes, 1);
-  EXPECT_STREQ(tuned.text, "not tuned: tune=off");
+  EXPECT_STREQ(tuned.text, "not tuned: num_workers is set");
 }
 
 TEST(SetWorkers, EndsWhileWorkersAreParked) {

@@ -56,6 +56,42 @@ TEST(Tune, AutomaticWorkersAreTunedUnlessOffIsGiven) {
   EXPECT_EQ(depth.most_depth, 5);
 }
 
+// The smallest budget of one worker opens the default as well, with one worker.
+TEST(Tune, AutomaticWorkersShrinkToTheBudget) {
+  const Dataset dataset = counting_dataset(100'000);
+  const auto opens = [&](int64_t budget, const Settings& more) {
+    const Settings job = {{"batch_size", "1000"}, {"memory_budget", std::to_string(budget)}};
+    dl_loader* loader = nullptr;
+    const dl_status status =
+        dl_loader_create(dataset.get(), make_options(with(job, more)).get(), &loader, nullptr);
+    dl_loader_destroy(loader);
+    return status == DL_OK;
+  };
+  int64_t refused = 0, enough = int64_t{1} << 30;
+  while (enough - refused > 1) {
+    const int64_t middle = refused + (enough - refused) / 2;
+    (opens(middle, {{"num_workers", "1"}}) ? enough : refused) = middle;
+  }
+  if (tuned_of(make_loader(dataset)).num_workers == 0) GTEST_SKIP() << "skipped: one CPU";
+  for (const Settings& settings : {Settings{}, Settings{{"tune", "on"}}, Settings{{"tune", "off"}}}) {
+    EXPECT_TRUE(opens(enough, settings));
+    EXPECT_FALSE(opens(enough - 1, settings));
+  }
+  EXPECT_FALSE(opens(enough, {{"num_workers", "2"}})) << "a number is not reduced";
+}
+
+// How much memory such rows will take is not known.
+TEST(Tune, WithRowsOfNoFixedSizeTheDepthDoesNotGrow) {
+  const std::vector<uint8_t> values(1000);
+  std::vector<int64_t> offsets;
+  for (int64_t i = 0; i <= 100; ++i) offsets.push_back(10 * i);
+  const Dataset dataset = array_dataset(ragged_array_of("data", DL_DTYPE_U8, {1000}, values.data(), offsets));
+  const dl_tuned tuned = tuned_of(make_loader(dataset, {{"batch_size", "1"}}));
+  if (tuned.num_workers == 0) GTEST_SKIP() << "skipped: one CPU";
+  EXPECT_EQ(tuned.mode, DL_TUNE_ON);
+  EXPECT_EQ(tuned.most_depth, tuned.prefetch_depth);
+}
+
 // What tuning might use later takes no memory until then: a row takes 24 bytes of a slot, so a slot takes 2.4 MB, and twelve
 // of the twenty slots are beyond what the loader begins with.
 TEST(Tune, SlotsThatOnlyTuningWouldUseAreNotTouched) {

@@ -82,7 +82,7 @@ TEST(Tuner, WhenStorageBecomesSlowItBeginsAnewAndSaysWhy) {
   EXPECT_EQ(job.tuner().chosen().workers, 1);
   job.run(15);
   EXPECT_GE(job.tuner().chosen().workers, 6) << ::testing::PrintToString(job.said());
-  EXPECT_THAT(::testing::PrintToString(job.said()), HasSubstr("anew: the rate fell"));
+  EXPECT_THAT(::testing::PrintToString(job.said()), HasSubstr("again: the rate fell"));
 }
 
 TEST(Tuner, APauseOfTheConsumerIsNoFallOfTheRate) {

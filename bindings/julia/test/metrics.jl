@@ -55,7 +55,7 @@ end
     @test code_of(() -> Dataline.set_workers!(loader, 4)) == Dataline.ERR_OUT_OF_RANGE
     tuned = Dataline.tuned(loader)
     @test (tuned.mode, tuned.num_workers, tuned.most_workers, tuned.prefetch_depth) == (:off, 2, 3, 2)
-    @test (tuned.changes, tuned.frozen, tuned.text) == (1, true, "not tuned: tune=off")
+    @test (tuned.changes, tuned.frozen, tuned.text) == (1, true, "not tuned: num_workers is set")
     @test count(_ -> true, loader) == 100
     watched = Dataline.tuned(Dataline.Loader(collect(1:10); num_workers = 1, tune = "watch"))
     @test (watched.mode, watched.frozen, watched.wait_share) == (:watch, false, 0.0)

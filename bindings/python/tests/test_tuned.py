@@ -16,7 +16,7 @@ def test_workers_are_set_and_told_while_it_runs() -> None:
     loader.set_workers(2)
     tuned = loader.tuned()
     assert (tuned.mode, tuned.num_workers, tuned.most_workers, tuned.prefetch_depth) == ("off", 2, 3, 2)
-    assert (tuned.changes, tuned.frozen, tuned.text) == (1, True, "not tuned: tune=off")
+    assert (tuned.changes, tuned.frozen, tuned.text) == (1, True, "not tuned: num_workers is set")
     assert loader.stats().num_workers == 2
     assert sum(len(batch["x"]) for batch in loader) == 100
 

@@ -113,7 +113,10 @@ Result<bool> SampleStore::index_is_whole() const {
   const int64_t expected = kStoreHeaderBytes + settings_.samples * kStoreEntryBytes;
   const StoreHeader header = store_header(kIndexMagic, settings_.samples, settings_.key);
   if (found == header && bytes <= expected) return bytes == expected;
-  if (bytes == expected && is_damaged_header(found, header)) return false;
+  if (bytes == expected && is_damaged_header(found, header)) {
+    report_damage(concat(index_.path(), ": its header is damaged and is written again"));
+    return false;
+  }
   if (found == StoreHeader{} && bytes <= expected) {
     DL_ASSIGN_OR_RETURN(const bool empty, has_only_zeros(index_, bytes));
     if (empty) return false;
@@ -138,9 +141,17 @@ SampleStore::~SampleStore() {
 
 bool SampleStore::read_entry(int64_t sample, StoreEntry& out) const {
   StoreEntry::Stored stored;
-  const ReadResult read =
-      index_.read_at(kStoreHeaderBytes + sample * kStoreEntryBytes, kStoreEntryBytes, stored.data());
-  return read.bytes == kStoreEntryBytes && out.load(sample, stored, crc_);
+  const int64_t at = kStoreHeaderBytes + sample * kStoreEntryBytes;
+  if (index_.read_at(at, kStoreEntryBytes, stored.data()).bytes != kStoreEntryBytes) return false;
+  if (out.load(sample, stored, crc_)) return true;
+  if (stored == StoreEntry::Stored{}) return false;  // nothing is stored
+  // Another process may have been in the middle of writing it.
+  StoreEntry::Stored again;
+  if (index_.read_at(at, kStoreEntryBytes, again.data()).bytes != kStoreEntryBytes) return false;
+  if (out.load(sample, again, crc_)) return true;
+  if (again == stored)
+    report_damage(concat(index_.path(), ": the entry of a sample is damaged; the sample is made again"));
+  return false;
 }
 
 int64_t SampleStore::read(int64_t sample, uint64_t stamp, std::byte* out, int64_t room) const {
@@ -149,8 +160,9 @@ int64_t SampleStore::read(int64_t sample, uint64_t stamp, std::byte* out, int64_
   const int file = segment_descriptor(entry.segment);
   if (file < 0) return -1;
   const ReadResult read = read_at(file, static_cast<int64_t>(entry.offset), entry.bytes, out);
-  if (read.bytes != entry.bytes || crc_.of({out, entry.bytes}) != entry.checksum) return -1;
-  return entry.bytes;
+  if (read.bytes == entry.bytes && crc_.of({out, entry.bytes}) == entry.checksum) return entry.bytes;
+  report_damage(concat(directory_.path(), ": a stored sample is damaged and is made again"));
+  return -1;
 }
 
 bool SampleStore::is_whole(const StoreEntry& entry) const {
@@ -293,6 +305,11 @@ int64_t SampleStore::end_of_segment(uint32_t segment) const {
     }
   }
   return end;
+}
+
+// Once: a damaged file may have many such samples.
+void SampleStore::report_damage(const std::string& what) const {
+  if (!damage_reported_.exchange(true)) settings_.log(LogLevel::kWarning, concat("option cache: ", what));
 }
 
 void SampleStore::stop_filling(const std::string& why) {

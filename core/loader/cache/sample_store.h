@@ -83,6 +83,7 @@ class SampleStore {
   // False: another process writes it, or this library did not make it.
   Result<bool> take_segment(uint32_t segment) DL_REQUIRES(mutex_);
   void stop_filling(const std::string& why) DL_EXCLUDES(mutex_);
+  void report_damage(const std::string& what) const;
 
   const ForkGuard fork_guard_;
   const StoreSettings settings_;
@@ -91,6 +92,7 @@ class SampleStore {
   const LockedFile index_;
   const Crc32c crc_{best_simd_target()};
   Atomic<bool> full_{false};
+  mutable Atomic<bool> damage_reported_{false};
 
   ThreadMutex mutex_;
   std::optional<LockedFile> own_ DL_GUARDED_BY(mutex_);  // set once

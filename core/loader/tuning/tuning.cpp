@@ -22,6 +22,8 @@ bool shrink(LoaderConfig& config) {
     config.prefetch_depth = std::max(config.prefetch_depth / 2, config.start_depth);
   } else if (config.num_workers > config.start_workers) {
     config.num_workers = std::max(config.num_workers / 2, config.start_workers);
+  } else if (config.workers_are_auto && config.num_workers > 1) {
+    config.num_workers = config.start_workers = config.num_workers / 2;
   } else {
     return false;
   }
@@ -30,15 +32,21 @@ bool shrink(LoaderConfig& config) {
 
 }  // namespace
 
-// What tuning may grow to is planned for as far as it fits: only what it begins with has to.
+// Plans for what tuning may grow to as far as it fits. What it starts with has to fit: with num_workers=auto one worker, otherwise
+// all. Rows without a fixed size take memory that no plan knows: half of the budget is left to them where shrinking can
+// leave it, and the depth does not grow.
 Result<MemoryPlan> Loader::fit_plan(const Order& order) {
   for (;;) {
     Result<MemoryPlan> plan = plan_memory(config_, pipeline_, order, steps_, delivery_->pins_slots());
-    const bool large = plan.is_ok() && config_.prefetch_depth > config_.start_depth &&
-                       plan.value().slot_count * plan.value().slot_stride > kMostAutoSlotBytes;
-    if (plan.is_ok() && !large) return plan;
     if (!plan.is_ok() && plan.status().code() != Code::kOverBudget) return plan;
-    if (!shrink(config_)) return plan;
+    bool large = !plan.is_ok();
+    if (plan.is_ok()) {
+      const bool unknown = plan.value().shares_stride > 0;
+      const int64_t slots = plan.value().slot_count * plan.value().slot_stride;
+      large = (config_.prefetch_depth > config_.start_depth && (unknown || slots > kMostAutoSlotBytes)) ||
+              (unknown && plan.value().held_bytes > config_.budget_bytes / 2);
+    }
+    if (!large || !shrink(config_)) return plan;
   }
 }
 
@@ -114,7 +122,9 @@ Result<Tuned> Loader::tuned() const {
     tuned.chosen = tuned.force;
     tuned.changes = workers_set_;
     tuned.frozen = true;
-    tuned.text = pool_->empty() ? "not tuned: there are no workers" : "not tuned: tune=off";
+    tuned.text = pool_->empty()         ? "not tuned: there are no workers"
+                 : config_.tune_is_auto ? "not tuned: num_workers is set"
+                                        : "not tuned: tune=off";
     return tuned;
   }
   tuned.chosen = tuner_->chosen();
