@@ -217,7 +217,7 @@ TEST_F(SampleStoreTest, AnIndexThatIsHalfMadeIsMadeWhole) {
   }
 }
 
-// Any bit of the index: the job runs, says so once, and all but a changed version is repaired without a loss.
+// Any bit of the index: the job runs, it is reported once, and all but a changed version is repaired without a loss.
 TEST_F(SampleStoreTest, AFlippedBitOfTheIndexCostsAtMostASampleAndIsReportedOnce) {
   constexpr int64_t kSamples = 20, kVersionAt = 7;
   keep(*open(settings()), 0, kSamples);
