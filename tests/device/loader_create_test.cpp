@@ -73,7 +73,7 @@ TEST_F(DeviceCreate, WithoutADriverOrDeviceNamesWhatIsMissing) {
   EXPECT_THAT(message, HasSubstr("/nowhere/libcuda.so.1"));
   std::tie(status, message) = refusal(with_library("libc.so.6"));
   EXPECT_EQ(status, DL_ERR_NO_DEVICE);
-  EXPECT_THAT(message, AllOf(HasSubstr("libc.so.6"), HasSubstr("no CUDA driver")));
+  EXPECT_THAT(message, AllOf(HasSubstr("libc.so.6"), HasSubstr("not a CUDA driver")));
   std::tie(status, message) = refusal(with_library(tests::in_build("lib/libfake_old_cuda.so")));
   EXPECT_EQ(status, DL_ERR_NO_DEVICE);
   EXPECT_THAT(message, HasSubstr("12.0"));

@@ -36,6 +36,8 @@ bool shrink(LoaderConfig& config) {
 // all. Rows without a fixed size take memory that no plan knows: half of the budget is left to them where shrinking can
 // leave it, and the depth does not grow.
 Result<MemoryPlan> Loader::fit_plan(const Order& order) {
+  // Memory of a device, and page-locked memory, is taken from others: only for tuning that was requested.
+  if (config_.tune_is_auto && delivery_->pins_slots()) config_.prefetch_depth = config_.start_depth;
   for (;;) {
     Result<MemoryPlan> plan = plan_memory(config_, pipeline_, order, steps_, delivery_->pins_slots());
     if (!plan.is_ok() && plan.status().code() != Code::kOverBudget) return plan;
