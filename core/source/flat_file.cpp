@@ -259,7 +259,7 @@ void FlatFile::convert_columns(Run& run) const {
 Place FlatFile::place_of(int64_t index, size_t column) const {
   return {file_.path(),
           concat("record ", index, ", offset ", record_offset(index) + layout_.columns[column].offset,
-                 file_.inflated() ? " once inflated" : "")};
+                 file_.inflated() ? " after decompression" : "")};
 }
 
 void FlatFile::identify(IdentityBuilder& identity) const {

@@ -187,7 +187,7 @@ Status inflate_members(libdeflate_decompressor* decompressor, const std::string&
     DL_RETURN_IF_ERROR(inflate_member(decompressor, path, compressed, out, done));
     if (context == nullptr) continue;
     context->progress->add_bytes(static_cast<int64_t>(done.written - written));
-    context->report("inflating ", path);
+    context->report("decompressing ", path);
   } while (done.read < compressed.size() && !only_zeros(compressed.subspan(done.read)));
   return Status::ok();
 }

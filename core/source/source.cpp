@@ -27,7 +27,7 @@ constexpr size_t kMinPathBytes = 64;  // left for the path beside a long `within
 }  // namespace
 
 Result<const std::byte*> Source::locate_items(const Run&, const ItemRange& range, std::byte*) const {
-  return error(Code::kUnsupported, info().format, ": record ", range.index, " is not read in parts");
+  return error(Code::kUnsupported, info().format, ": record ", range.index, " cannot be read in parts");
 }
 
 Schema column_per_field(std::vector<Field> fields) {

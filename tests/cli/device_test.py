@@ -147,7 +147,7 @@ class OnTheFakeDriver(ShellTest):
         ran = self.run_shell(*words, "--json")
         self.assertEqual(ran.status, 0, ran.err)
         (warning,) = json.loads(ran.out)["warnings"]
-        self.assertRegex(warning, "^pin_memory: slots are not page-locked: .*no CUDA context")
+        self.assertRegex(warning, "^pin_memory: slots are not page-locked: .*no current primary CUDA context")
         self.assertIn(warning, ran.err)
         self.assertRegex(self.run_shell(*words).out.decode(), r"(?m)^warning +pin_memory: slots are not page-locked")
 

@@ -157,7 +157,7 @@ TEST(DoctorJudge, AGainThatVariesFromPairToPairIsToldAndNotPromised) {
   findings.trials[0].least = 1.2, findings.trials[0].most = 2.1;
   EXPECT_EQ(judge(findings).cause, "storage");
   EXPECT_FALSE(judge(findings).change);
-  EXPECT_NE(judge(findings).text.find("num_workers=8 gave 1.2 to 2.10x"), std::string::npos);
+  EXPECT_NE(judge(findings).text.find("num_workers=8 reached 1.2 to 2.10x"), std::string::npos);
 }
 
 TEST(DoctorJudge, AQuotaThatIsUsedUpComesBeforeTheNumberOfWorkers) {

@@ -119,7 +119,7 @@ class Doctor(ShellTest):
         self.assertEqual(sorted(re.findall(r'\{"(\w+)",', table)), sorted(re.findall(r"(?m)^\| `(\w+)` \|", guide)))
 
     def test_what_is_wrong_in_the_command_line_ends_it(self):
-        self.fails(2, "doctor", "idx:images", "--consumer-cpu", says="give both")
+        self.fails(2, "doctor", "idx:images", "--consumer-cpu", says="--consumer-cpu needs --consumer-ms")
         self.fails(2, "doctor", "idx:images", "--transform", "nothing", says="nothing")
         self.fails(1, "doctor", "idx:absent", says="absent")
 

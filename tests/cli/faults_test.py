@@ -90,7 +90,7 @@ class WithoutThreads(Failing):
         ran = self.run_failing("pthread_create:3", "cat", "raw:r.bin?dtype=u8", "--num_workers", 4)
         self.assertEqual(ran.status, 1)
         self.assertRegex(ran.err, r"^dataline: worker 2 of 4: thread 'dataline-1' could not be started: Resource temporarily "
-                                  r"unavailable.*take a smaller num_workers \(0 needs no thread\), or raise the limit\n$")
+                                  r"unavailable.*lower num_workers \(0 needs no thread\), or raise the limit\n$")
 
     def test_the_limit_that_is_set_is_named(self):
         self.write("r.bin", bytes(64))

@@ -27,7 +27,7 @@ class Partial(Damage):
         os.mkdir(self.path("set.partial"))
         for name in ("part-00000.arrow", "part-00000.arrow.new0", "mine.txt"):
             self.write(f"set.partial/{name}", "mine")
-            self.refused(r"set\.partial: has files .* and no manifest")
+            self.refused(r"set\.partial: has files .* that no manifest lists")
             os.remove(self.path(f"set.partial/{name}"))
         self.ok("convert", "idx:images", "arrow:set")  # an empty one
 

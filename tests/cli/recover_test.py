@@ -55,7 +55,7 @@ class Recover(ShellTest):
         tokens = struct.pack("<100H", *(i % 10 for i in range(100)))
         self.write("t.bin", tokens + b"x")
         self.fails(1, "recover", "tokens:t.bin?length=8", "tokens:windows",
-                   says=r"windows of tokens are two, x and y.*tokens:FILE\?documents=eot:ID.*raw:FILE\?dtype=u16")
+                   says=r"windows of tokens have two, x and y.*tokens:FILE\?documents=eot:ID.*raw:FILE\?dtype=u16")
         for target, uri in ("documents", "tokens:t.bin?documents=eot:9"), ("numbers", "raw:t.bin?dtype=u16"):
             with self.subTest(uri):
                 self.assertRegex(self.ok("recover", uri, f"tokens:{target}").decode(), "t.bin: .*\n.* in 1 shard: tokens:")

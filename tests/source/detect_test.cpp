@@ -81,8 +81,8 @@ TEST_F(DetectTest, FilesOfAPluginThatIsNotLoadedNameIt) {
   dir_.write("d.parquet", "");
   for (const char* path : {"a.parquet", "b.PQ", "c", "d.parquet", "flat", "hive", "hive/year=2024"}) {
     EXPECT_THAT(format(path),
-                testing::HasSubstr("a Parquet file: the plug-in libdataline-parquet.so reads it, and "
-                                   "is not loaded: --plugin of the shell, Extensions.load() or"))
+                testing::HasSubstr("a Parquet file: the plug-in libdataline-parquet.so reads it, but is not "
+                                   "loaded: use --plugin in the shell, Extensions.load() or"))
         << path;
   }
 }

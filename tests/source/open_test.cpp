@@ -208,7 +208,7 @@ TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
       {"npy:%d/a.npy?axes=HW", 19, Code::kBadUri, "axes=HW names 2 dims"},
       {"npy:%d/a.npy?axes=", 19, Code::kBadUri, "one letter per dim"},
       {"npy:%d/b.npy?axes=H", 19, Code::kBadUri, "axes=H"},
-      {"npy:x=%d/a.npy,y=%d/a.npy?axes=C", 27, Code::kBadUri, "here are 2 fields and no 'image'"},
+      {"npy:x=%d/a.npy,y=%d/a.npy?axes=C", 27, Code::kBadUri, "this dataset has 2 fields and no 'image'"},
       {"idx:%d?shape=3", 8, Code::kBadUri, "idx has no key 'shape'"},
       {"mnist:%d?axes=HW", 10, Code::kBadUri, "mnist has no key 'axes'"},
       {"mnist:%d?split=tests", 16, Code::kBadUri,

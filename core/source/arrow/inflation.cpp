@@ -75,7 +75,7 @@ std::string ArrowInflation::codecs() const {
 Result<MappedFile> ArrowInflation::run() {
   context_.progress->expect_bytes(end_);
   DL_ASSIGN_OR_RETURN(out_, context_.memory->allocate(end_, kBufferAlignment, MemoryKind::kData,
-                                                      concat("inflating ", file_.path()).c_str()));
+                                                      concat("decompressing ", file_.path()).c_str()));
   // A host's storage may not expect to be read from threads that nobody told it of.
   const int64_t wanted =
       file_.calls_host() ? 1 : std::min<int64_t>({available_cpus(), std::ssize(buffers_), kMaxInflators});
@@ -113,7 +113,7 @@ Status ArrowInflation::inflate_all(bool reports, size_t& buffer) {
     if (buffer >= buffers_.size()) return Status::ok();
     DL_RETURN_IF_ERROR(inflate(buffers_[buffer], inflater, room.data()));
     context_.progress->add_bytes(buffers_[buffer].to.bytes);
-    if (reports) context_.report("inflating ", file_.path());
+    if (reports) context_.report("decompressing ", file_.path());
   }
   return Status::ok();
 }

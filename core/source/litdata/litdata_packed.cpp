@@ -108,7 +108,7 @@ class Unpacking {
       const std::optional<int64_t> sum = checked_add(most, bound);
       if (!sum)
         return wrong(Code::kTooLarge, frame.offset,
-                     concat("items 0 to ", i, " inflate to 2^63 bytes or more"));
+                     concat("items 0 to ", i, " decompress to 2^63 bytes or more"));
       most = *sum;
     }
     DL_RETURN_IF_ERROR(make_room(most));

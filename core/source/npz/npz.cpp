@@ -104,7 +104,7 @@ Result<WatchedFileRef> inflate_member(const MappedFile& file, const ZipMember& m
   for (int64_t done = 0; done < member.stored_bytes; done += kPieceOfMember) {
     if (context.cancelled())
       return error(Code::kCancelled, at, ": cancelled after ", done, " of ", member.stored_bytes, " bytes");
-    context.report("inflating ", file.path());
+    context.report("decompressing ", file.path());
     DL_RETURN_IF_ERROR(file.read(data_offset + done, std::min(kPieceOfMember, member.stored_bytes - done),
                                  packed.data() + done));
   }

@@ -42,7 +42,7 @@ Result<MappedFile> open_compressed_shard(const std::string& directory, const Sha
     return wrong_length(path, entry.compressed_bytes, file.file_bytes(), "file has");
   if (!file.inflated()) return not_inflated(path, entry);
   if (file.bytes() == entry.bytes) return file;
-  return wrong_length(path, entry.bytes, file.bytes(), "file inflates to");
+  return wrong_length(path, entry.bytes, file.bytes(), "file decompresses to");
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ constexpr RefusedType kRefused[] = {
     {'S', Code::kUnsupported, "a sparse file, stored with holes; pack without tar --sparse"},
     {'D', Code::kUnsupported, "a directory of an incremental archive, which is not supported"},
     {'M', Code::kUnsupported,
-     "the rest of a member of another volume; archives of several volumes are not read"},
-    {'V', Code::kUnsupported, "a volume label; archives of several volumes are not read"},
+     "the rest of a member of another volume; archives of several volumes are not supported"},
+    {'V', Code::kUnsupported, "a volume label; archives of several volumes are not supported"},
     {'X', Code::kUnsupported, "an extended header of Solaris, which is not supported"},
 };
 

@@ -39,8 +39,8 @@ Status add_decode(const Arguments& arguments, Plan& plan) {
 const Operator decode_operator = {
     {"decode", kDecodeArguments,
      "Decodes JPEG, PNG, WebP or PNM bytes to u8 pixels, HWC: 3 channels (rgb), 1 (gray), 4 (rgba), or as in "
-     "the first record (unchanged, 16 bits as u16). orientation=true rotates the image by its Exif tag or "
-     "XMP. Decodes only the part that the next operators need.",
+     "the first record (unchanged, 16 bits as u16). orientation=true turns the image upright by its Exif tag "
+     "or XMP. Decodes only the part that the next operators need.",
      "PIL.Image.convert, torchvision.io.decode_image", "0.1"},
     add_decode};
 

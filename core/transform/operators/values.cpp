@@ -127,8 +127,8 @@ Status add_normalize(const Arguments& arguments, Plan& plan) {
 }  // namespace
 
 const Operator cast_operator = {{"cast", kCastArguments,
-                                 "Converts to another dtype. Integers saturate. Floats become integers "
-                                 "toward zero (NaN becomes 0), and floats to nearest even.",
+                                 "Converts to another dtype. Integers saturate. Floats round toward zero to "
+                                 "integers (NaN becomes 0), and to nearest even to floats.",
                                  "numpy.ndarray.astype, saturating", "0.1"},
                                 add_cast};
 const Operator scale_operator = {{"scale", kScaleArguments, "Multiplies by a number; the result is f32.",

@@ -137,7 +137,7 @@ TEST_P(ArrowCompressed, MemoryIsCountedAndItsLimitIsKept) {
   context.memory = HostMemory::create({}, 50'000);
   const Status status = open_source(uri(table.file()), context).status();
   EXPECT_EQ(status.code(), Code::kOverBudget) << status.message();
-  EXPECT_THAT(status.message(), HasSubstr("inflating "));
+  EXPECT_THAT(status.message(), HasSubstr("decompressing "));
   EXPECT_THAT(status.message(), HasSubstr("a.arrow"));
   context.memory = HostMemory::create({}, 1'000'000);
   const SourceRef source = open_source(uri(table.file()), context).take();

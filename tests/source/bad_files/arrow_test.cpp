@@ -173,7 +173,7 @@ std::vector<BadFile> batches() {
          m.nodes[1] = {2, 0};
        }),
        Code::kCorrupt,
-       {"one of its columns 2"}},
+       {"one of its columns has 2"}},
       {"a buffer beyond the body",
        batch([](TestMessage& m) { m.buffers[1][0] = 1 << 20; }),
        Code::kCorrupt,

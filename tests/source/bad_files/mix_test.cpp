@@ -47,7 +47,7 @@ TEST(MixBadFiles, TextThatIsNoRecipe) {
       {"a number", "3", Code::kCorrupt, {"expected '{', got '3'"}},
       {"null", "null", Code::kCorrupt, {"expected '{', got 'n'"}},
       {"an empty object", "{}", Code::kCorrupt, {"the key 'parts' is missing"}},
-      {"cut in a key", "{\"par", Code::kCorrupt, {"a string is never closed"}},
+      {"cut in a key", "{\"par", Code::kCorrupt, {"a string that is never closed"}},
       {"cut after a key", "{\"parts\"", Code::kCorrupt, {"expected ':', got the end of the file"}},
       {"cut in the list", "{\"parts\": [", Code::kCorrupt, {"expected '{', got the end of the file"}},
       {"cut in a part",

@@ -134,7 +134,7 @@ TEST(SafetensorsBadFiles, HeadersThatAreNoneOfTheFormat) {
       {{"cut in a name",
         safetensors_bytes("{\"x"),
         Code::kCorrupt,
-        {"offset 8: safetensors header: line 1: a string is opened"}},
+        {"offset 8: safetensors header: line 1: a string that is never closed"}},
        {"cut after a name",
         safetensors_bytes("{\"x\""),
         Code::kCorrupt,

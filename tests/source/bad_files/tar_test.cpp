@@ -332,7 +332,7 @@ TEST(TarBadFiles, TypesExtensionsAndStrangers) {
            gzip_stored(kGood),
            Code::kUnsupported,
            {"gzip data: a compressed archive has no random access; decompress it first"}},
-          {"zstd", "\x28\xb5\x2f\xfd" + kGood, Code::kUnsupported, {"zstd data", "unpack"}},
+          {"zstd", "\x28\xb5\x2f\xfd" + kGood, Code::kUnsupported, {"zstd data", "decompress"}},
           {"git-LFS pointer",
            "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
            Code::kCorrupt,

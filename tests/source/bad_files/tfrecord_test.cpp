@@ -238,7 +238,7 @@ std::vector<BadExample> examples() {
   const auto list = [&](uint64_t kind, const std::string& bytes) { return feature(wire_bytes(kind, bytes)); };
   return {
       {"no message", "hello", "wire type"},
-      {"a cut tag", "\x80", "cut off"},
+      {"a cut tag", "\x80", "is truncated"},
       {"field 0", std::string("\0\1", 2), "field number"},
       {"a group", "\x0b\x0c", "wire type"},
       {"an end of a group", "\x0c", "wire type"},
@@ -255,10 +255,10 @@ std::vector<BadExample> examples() {
       {"values longer than their list", list(3, "\x0a\x09\x01"), "longer"},
       {"two values in an entry", wire_bytes(1, wire_bytes(1, wire_bytes(2, "") + wire_bytes(2, ""))),
        "two values"},
-      {"a cut number", list(3, wire_bytes(1, "\x01\x80")), "cut off"},
+      {"a cut number", list(3, wire_bytes(1, "\x01\x80")), "is truncated"},
       {"a number of eleven bytes", list(3, wire_bytes(1, std::string(10, '\xff') + "\x01")), "64 bits"},
       {"a number of 65 bits", list(3, wire_bytes(1, std::string(9, '\xff') + "\x02")), "64 bits"},
-      {"a cut unpacked number", list(3, "\x08\x80"), "cut off"},
+      {"a cut unpacked number", list(3, "\x08\x80"), "is truncated"},
       {"floats of five bytes",
        example({{"id", int_feature({1, 2})}, {"f", wire_bytes(2, wire_bytes(1, "12345"))}}), "four bytes"},
       {"a cut unpacked float", example({{"id", int_feature({1, 2})}, {"f", wire_bytes(2, "\x0d\x01\x02")}}),

@@ -330,7 +330,7 @@ TEST(FolderLabels, EveryBadListIsNamedByItsLine) {
        "l.jsonl",
        "{\"path\":\"dog/a.jpg\n",
        Code::kCorrupt,
-       {"line 1: a string is never closed"}},
+       {"line 1: a string that is never closed"}},
       {"control character",
        "l.jsonl",
        json("\"a\tb\"}"),

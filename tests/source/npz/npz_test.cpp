@@ -86,7 +86,7 @@ TEST(Npz, DeflatedMembersAreInflatedIntoTheBudget) {
       const int64_t held =
           148 + (io == IoMode::kMemory ? static_cast<int64_t>(std::filesystem::file_size(path)) : 0);
       EXPECT_EQ(context.memory->in_use_bytes(), held);
-      EXPECT_EQ(source->place_of(3, 0).within, "array 'x', record 3, offset 140 once inflated");
+      EXPECT_EQ(source->place_of(3, 0).within, "array 'x', record 3, offset 140 after decompression");
     }
     const OpenContext context = context_for(IoMode::kAuto);
     EXPECT_EQ(open_source("npz:" + path + "?fields=y", context).value()->count(), 5);

@@ -146,7 +146,7 @@ TEST(ExampleTest, AnEmptyListHasNoValues) {
 TEST(ExampleTest, WhatIsNoMessageSaysWhy) {
   const std::string good = example_of(int_feature({300}));
   EXPECT_THAT(read(good.substr(0, good.size() - 1)).fault, HasSubstr("longer than the remaining bytes"));
-  EXPECT_THAT(read("\x08").fault, HasSubstr("cut off"));
+  EXPECT_THAT(read("\x08").fault, HasSubstr("is truncated"));
   EXPECT_THAT(read("\x08" + std::string(10, '\xff')).fault, HasSubstr("more than 64 bits"));
   EXPECT_THAT(read("\x08" + std::string(9, '\xff') + "\x02").fault, HasSubstr("more than 64 bits"));
   EXPECT_THAT(read(std::string("\0\0", 2)).fault, HasSubstr("field number"));
@@ -170,7 +170,7 @@ TEST(ExampleTest, BrokenValuesSayWhy) {
   fault = {};
   const std::string ints = example_of(wire_bytes(3, wire_bytes(1, "\x80")));
   EXPECT_EQ(read_int_values(read(ints).features.at("a"), nullptr, 0, fault), -1);
-  EXPECT_THAT(fault.what, HasSubstr("cut off"));
+  EXPECT_THAT(fault.what, HasSubstr("is truncated"));
   fault = {};
   const std::string text = example_of(wire_bytes(1, "\x0a\x05xx"));
   EXPECT_EQ(read_bytes_values(read(text).features.at("a"), fault).count, -1);
