@@ -175,9 +175,8 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_ERR_TOO_LARGE (-53)    /* larger than max_bytes_per_sample or another limit */
 #define DL_ERR_EMPTY (-54)        /* nothing to deliver, now or later */
 /* Saved state. */
-#define DL_ERR_BAD_STATE (-70) /* not a state, damaged, or of a different version */
-#define DL_ERR_STATE_REFUSED \
-  (-71) /* of a different dataset or configuration; the message names both values */
+#define DL_ERR_BAD_STATE (-70)     /* not a state, damaged, or of a different version */
+#define DL_ERR_STATE_REFUSED (-71) /* of a different dataset or configuration; see the message */
 /* The accelerator. */
 #define DL_ERR_NO_DEVICE (-80)   /* no driver, a driver that is too old, or no such device; see the message */
 #define DL_ERR_DEVICE_LOST (-81) /* permanent: the loader can only be destroyed */

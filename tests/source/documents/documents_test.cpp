@@ -123,7 +123,7 @@ TEST_F(DocumentsTest, WrongKeysPointAtTheColumn) {
     EXPECT_GT(source.status().column(), 0) << keys;
   }
   expect_error(try_open("documents=eot:65536"), Code::kMismatch, {"t.bin", "u16, which cannot hold 65536"});
-  expect_error(try_open("documents=eot:-1"), Code::kMismatch, {"cannot be -1"});
+  expect_error(try_open("documents=eot:-1"), Code::kMismatch, {"cannot hold -1"});
 }
 
 TEST_F(DocumentsTest, ADocumentThatIsTooLargeFailsAloneWhereItIsCopied) {

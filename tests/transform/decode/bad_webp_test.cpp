@@ -40,8 +40,8 @@ TEST(BadWebp, ContainersAndHeaders) {
        cut(lossless, lossless.size() / 2),
        Code::kTruncated,
        {"inside the image"}},
-      {"WAVE", with(lossy, 8, "WAVE"), Code::kCorrupt, {"no image"}},
-      {"a RIFX file", with(lossy, 0, "RIFX"), Code::kCorrupt, {"no image"}},
+      {"WAVE", with(lossy, 8, "WAVE"), Code::kCorrupt, {"not an image"}},
+      {"a RIFX file", with(lossy, 0, "RIFX"), Code::kCorrupt, {"not an image"}},
       {"an unknown first chunk", with(lossy, 12, "VP9 "), Code::kCorrupt, {"no image chunk at byte 12"}},
       {"text first",
        riff(riff_chunk("XMP ", "<x/>") + image),
@@ -191,11 +191,11 @@ TEST(BadWebp, WhatIsNoImageIsNamed) {
       {"<HTML>", "an HTML page"},
       {"<svg ", "SVG is not supported"},
       {"<?xml ", "XML text"},
-      {"RIFF\x10\0\0\0AVI LIST"s, "no image"},
-      {"\x89MNG\r\n\x1A\n", "no image"},
-      {"\xD8\xFF\xE0\xFF", "no image"},
-      {"P0\n", "no image"},
-      {"P8\n", "no image"}};
+      {"RIFF\x10\0\0\0AVI LIST"s, "not an image"},
+      {"\x89MNG\r\n\x1A\n", "not an image"},
+      {"\xD8\xFF\xE0\xFF", "not an image"},
+      {"P0\n", "not an image"},
+      {"P8\n", "not an image"}};
   for (const auto& [magic, text] : foreign) table.push_back({text, magic + rest, Code::kCorrupt, {text}});
   check_bad_images(table, good);
 }
