@@ -135,6 +135,7 @@ class Shell(unittest.TestCase):
     def test_without_a_descriptor_left_it_waits_and_takes_the_client_later(self):
         job, url = self.start("--seconds", "60")
         place = ("127.0.0.1", int(url.split("/")[2].split(":")[1]))
+        urllib.request.urlopen(url, timeout=30).read()  # its thread runs, and has its name
         tasks = pathlib.Path(f"/proc/{job.pid}/task")
         (server,) = (task for task in tasks.iterdir() if (task / "comm").read_text() == "dl-metrics\n")
 
