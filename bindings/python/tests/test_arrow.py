@@ -164,6 +164,6 @@ def test_feather_1_is_refused_by_name(tmp_path: Path) -> None:
 def test_what_is_not_read_is_left_out(tmp_path: Path, column: Any) -> None:
     table = pa.table({"other": column, "x": pa.array([1, 2], pa.int8())})
     path = write(tmp_path / "a.arrow", table, "file", 10)
-    with pytest.raises(dataline.Error, match=r"column 'other' .*not read; fields=x leaves it out"):
+    with pytest.raises(dataline.Error, match=r"column 'other' .*not supported; fields=x leaves it out"):
         dataline.open(f"arrow:{path}")
     assert [int(sample["x"]) for sample in dataline.open(f"arrow:{path}?fields=x")] == [1, 2]

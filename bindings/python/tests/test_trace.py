@@ -153,7 +153,7 @@ try:
 except dataline.Error as error:
     assert error.errno == 27 and sys.argv[1] in str(error), error
 assert len(os.listdir("/proc/self/fd")) == before
-assert [level for level, text in heard if "trace: ends here" in text] == ["warning"] * 3, heard
+assert [level for level, text in heard if "trace: stopped by a write error" in text] == ["warning"] * 3, heard
 """
 
 

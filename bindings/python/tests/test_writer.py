@@ -176,7 +176,7 @@ def test_targets_that_are_none_are_refused(tmp_path: Path) -> None:
     ) as caught:
         dataline.Writer(f"idx:{tmp_path}/set", fields)
     assert caught.value.column == 1
-    with pytest.raises(dataline.UnsupportedError, match="cast\\(f32\\) delivers them, arrow holds it as it is"):
+    with pytest.raises(dataline.UnsupportedError, match="add the transform cast\\(f32\\), or write arrow"):
         dataline.Writer(f"tfrecord:{tmp_path}/set", fields)
     with pytest.raises(ValueError, match="first dim is the sample count"):
         dataline.Writer(f"arrow:{tmp_path}/set", {"x": np.float64(1)})
