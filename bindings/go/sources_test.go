@@ -114,7 +114,7 @@ func TestWhatASourcePutsIsChecked(t *testing.T) {
 	onlySixIsBad(t, "9 bytes, at most 8", func(index int, record *dataline.Record) error {
 		return errors.Join(dataline.Put(record, "x", int64(index)), dataline.Put(record, "text", []byte("123456789")...))
 	})
-	onlySixIsBad(t, "ragged field is filled by Put", func(_ int, record *dataline.Record) error {
+	onlySixIsBad(t, "fill a ragged field with Put", func(_ int, record *dataline.Record) error {
 		_, err := record.Bytes("text")
 		return err
 	})
