@@ -27,7 +27,10 @@ Status Loader::copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>
 Loader::Delivered Loader::deliver_copy(Slot& slot, Batch** out, const EpochLoop* loop) {
   using enum Delivered::Outcome;
   // Leases beyond the slots that the plan has for them are copies, whatever lease_overflow is.
-  const bool overflows = all_leased();
+  // Read once: a batch that is released meanwhile must not turn a wait for its lease into a copy beside it.
+  const int64_t slots = slots_leased_.load();
+  if (slots < plan_.lease_slots) return {kLookAgain};
+  const bool overflows = slots + copies_leased_.load() >= config_.max_leases;
   if (overflows && config_.lease_overflow == LeaseOverflow::kWait) return {kWaitForLease};
   if (overflows && config_.lease_overflow == LeaseOverflow::kError) {
     return {kReturn, error(Code::kLeasesHeld, leases(),
