@@ -47,6 +47,8 @@ class Together {
         if (at <= last) fail(Job::text(at) + " comes after " + Job::text(last));
         last = at;
         job_.check(*batch, 0);
+        if (config_.overflow != "copy" && job_.loader().leases() > config_.leases)
+          fail("more batches are leased than max_leases");
         if (!seen_.insert(at).second) fail(Job::text(at) + " was delivered twice");
         samples_ += batch->valid;
         held.push_back(batch);
