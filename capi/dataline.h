@@ -176,7 +176,7 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_ERR_EMPTY (-54)        /* nothing to deliver, now or later */
 /* Saved state. */
 #define DL_ERR_BAD_STATE (-70)     /* not a state, damaged, or of a different version */
-#define DL_ERR_STATE_REFUSED (-71) /* of a different dataset or configuration; see the message */
+#define DL_ERR_STATE_REFUSED (-71) /* the state is from a different dataset or configuration */
 /* The accelerator. */
 #define DL_ERR_NO_DEVICE (-80)   /* no driver, a driver that is too old, or no such device; see the message */
 #define DL_ERR_DEVICE_LOST (-81) /* permanent: the loader can only be destroyed */
@@ -988,8 +988,8 @@ DL_API void dl_batch_release(dl_batch* batch);
 /* Batches in device memory (device=cuda:N) are delivered while their copies are still in flight. A `stream` is a
  * CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy stream, however the program
  * was compiled. cudaStreamPerThread is the stream of the calling thread. A batch that waited in it may be released
- * by any thread: the legacy stream, which runs after the streams of all threads, then represents it. Neither call
- * waits on the host.
+ * by any thread. The library then uses the legacy stream, which runs after the streams of all threads. Neither call
+ * blocks the host.
  *
  *   - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the first
  *     use in each stream that reads the batch. It always records the stream, which must live until the batch is

@@ -82,4 +82,4 @@ def groups(asked):
     yield Group("aspect", each({name: lambda made=made: measure(made, asked.seconds) for name, made in batches.items()}),
                 once=lambda: {name: {"cut_off_percent": [100 * cut_off(rows[name])], "opening_ms": [opening_ms(asked.folder, shapes) for _ in range(5)]}
                               for name, shapes in variants.items()},
-                notes=[f"{len(plain)} photographs; of a shorter side of 224, padded to the largest of {BATCH}: {100 * padded(plain):.1f} % padding"])
+                notes=[f"{len(plain)} photographs, resized to a shorter side of 224. Padding each batch of {BATCH} to its largest photograph: {100 * padded(plain):.1f} %"])

@@ -183,8 +183,8 @@ func compose(parts []*Dataset, create func([]abi.Handle, *abi.Handle, *abi.Error
 	return newDataset(func(out *abi.Handle, e *abi.Error) int32 { return create(handles, out, e) })
 }
 
-// Subset returns the samples indices[0], indices[1], ... of the dataset, which may be closed afterwards. The slice is
-// borrowed as in FromArrays, until the subset and its loaders are closed.
+// Subset returns a dataset of the samples indices[0], indices[1], ... of d. You may close d afterwards. The slice is
+// borrowed, as in FromArrays, until the subset and its loaders are closed.
 //
 // ErrOutOfRange names the index.
 func (d *Dataset) Subset(indices []int64) (*Dataset, error) {

@@ -139,8 +139,8 @@ func (e *Extensions) lend(added any, take func(l *loan) error) error {
 // libdataline-NAME.so. Its code runs in this process and stays loaded until the process ends. Either everything that
 // it adds is added, or nothing.
 //
-// ErrNotFound (with the linker's message), ErrUnsupported (not a plug-in, or built for another ABI), and the errors
-// of the plug-in.
+// Errors: ErrNotFound (with the linker's message), ErrUnsupported (not a plug-in, or built for another ABI), and those
+// that the plug-in returns.
 func (e *Extensions) LoadPlugin(path string) error {
 	text, err := cText("plug-in", path)
 	if err != nil {

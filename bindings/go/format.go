@@ -55,7 +55,7 @@ type Sniffer interface {
 type FirstBytes struct {
 	Path      string
 	Bytes     []byte // up to 512 bytes
-	FileBytes int64  // of the complete file
+	FileBytes int64  // size of the file
 }
 
 // FormatRequest is the argument of Format.Open.

@@ -96,8 +96,8 @@ type Part struct {
 	Delivered int64 // loader: to this rank since the loader was created, without pads
 	// Epochs is for a loader: how often the job has gone through the part so far, over all ranks.
 	Epochs     float64
-	ShareAsked float64 // of the samples drawn now; for a dataset, at the start of a job
-	ShareGot   float64 // loader: of the delivered samples
+	ShareAsked float64 // requested share of the samples drawn now; for a dataset, at the start of a job
+	ShareGot   float64 // loader: share of the delivered samples
 	Transform  string  // dataset: the part's own; "": none
 }
 

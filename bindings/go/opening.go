@@ -97,7 +97,7 @@ type OpenProgress struct {
 	Files      int64 // opened
 	TotalFiles int64 // that the URI matches; 0: not known yet
 	Bytes      int64 // read into memory (io=memory, .gz: as stored, then decompressed) or searched (tar)
-	TotalBytes int64 // of the files that were started; 0: only headers are read
+	TotalBytes int64 // size of the files that were started; 0: only headers are read
 	Entries    int64 // found in folders, label files and tars
 }
 

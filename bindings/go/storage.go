@@ -130,8 +130,8 @@ func storagesOf(extensions abi.Handle) ([]StorageInfo, error) {
 	return table, nil
 }
 
-// File is an open file: a local path, or scheme://... of a storage in the options. For formats and storages of your
-// own. Several goroutines may use it.
+// File is an open file: a local path, or scheme://... if the options contain a storage for that scheme. Your own formats
+// and storages use it. Several goroutines may use one File.
 type File struct {
 	handle  *handle
 	size    int64

@@ -50,6 +50,7 @@ Status WorkerPool::start(const std::shared_ptr<void>& owner, int64_t least) {
       refused_ = refusal(w, thread.take_status());
       if (static_cast<int64_t>(w) < least) return refused_;
       count_.store(static_cast<int64_t>(w));
+      active_.store(std::min(active_.load(), count()));
       return Status::ok();
     }
     worker->thread = thread.take();

@@ -103,6 +103,14 @@ TEST_F(Threads, OfTheHostAreNoMoreForTuningThatWasNotAskedFor) {
   EXPECT_EQ(error_.message, untuned);
 }
 
+// As where a container allows few threads.
+TEST_F(Threads, AutomaticWorkersAreThoseThatTheHostGives) {
+  lend();
+  pool_.refuse_from = 1;
+  EXPECT_EQ(run_epoch("auto"), "DL_OK ");
+  EXPECT_EQ(pool_.threads.size(), 1u);
+}
+
 TEST_F(Threads, ThatOnlyTuningWouldUseMayBeRefused) {
   lend();
   EXPECT_EQ(run_epoch("auto"), "DL_OK ");

@@ -14,6 +14,7 @@ Each phrase is a regular expression with what to write in its place. They are ch
 SPDX-License-Identifier: Apache-2.0
 """
 
+import json
 import pathlib
 import re
 import sys
@@ -187,6 +188,8 @@ def is_test(path):
 
 def split(path, text):
     """(what users read, the rest), each as paragraphs (number, text)."""
+    if path.suffix == ".json":
+        return json_texts(text), []
     if path.suffix == ".md":
         if path.name == "CHANGELOG.md":
             text = re.split(r"^## \[?\d", text, flags=re.MULTILINE)[0]
@@ -202,9 +205,21 @@ def split(path, text):
     return public, comment_paragraphs([one for one in comments(path, text) if one[0] not in seen])
 
 
+def json_texts(text):
+    """(1, text) of every string in a JSON file."""
+    def walk(value):
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, (list, dict)):
+            for item in value.values() if isinstance(value, dict) else value:
+                yield from walk(item)
+    return [(1, one) for one in walk(json.loads(text)) if " " in one]
+
+
 def files(root):
     inside = tree.files(root, PROGRAMS | {".cu", ".cuh", ".md"}, tree.FOLDERS + ("docs",))
-    return sorted([*inside, *(path.relative_to(root) for path in pathlib.Path(root).glob("*.md"))])
+    texts = pathlib.Path(root, "docs/reference").glob("*.json")  # of the site's generated pages
+    return sorted([*inside, *(path.relative_to(root) for path in [*pathlib.Path(root).glob("*.md"), *texts])])
 
 
 def check(root, only=()):
@@ -257,6 +272,7 @@ SELF_TEST = [
     ("a docstring", {"bindings/python/src/a.py": 'def f():\n    """The job goes on."""\n'}, 1),
     ("the rest, more than before", {"core/base/a.cpp": "// It goes on.\n", "tests/law/english_rest.txt": "core 0\n"}, 1),
     ("the rest, as before", {"core/base/a.cpp": "// It goes on.\n", "tests/law/english_rest.txt": "core 1\n"}, 0),
+    ("a text of a generated page", {"docs/reference/errors.json": '{"a": ["The job goes on."]}'}, 1),
     ("what was released", {"CHANGELOG.md": "# Changes\n## Unreleased\nNew.\n## 0.1\nIt goes on.\n"}, 0),
     ("long sentences", {"README.md": "word " * 31 + ".\n"}, 2),
     ("a sentence of 30 words", {"README.md": "word " * 30 + ".\n"}, 0),

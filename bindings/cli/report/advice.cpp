@@ -87,8 +87,8 @@ std::vector<std::string> advice(const ReportData& data) {
   }
   std::string first = "The consumer waits " + percent(waits) + " of the time";
   if (longest != nullptr)
-    first +=
-        "; of the threads' work, '" + longest->name + "' takes the most, " + percent(longest->seconds / work);
+    first += "; the stage '" + longest->name + "' takes most of the threads' work, " +
+             percent(longest->seconds / work);
   out.push_back(first + ".");
   if (data.is_trace) return out;
   const MeasuredRow* queued = data.row("off_cpu", "no CPU", DL_THREAD_ALL);

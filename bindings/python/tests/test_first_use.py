@@ -41,6 +41,8 @@ def arrays() -> dataline.Dataset:
         (Resize(), ["Python code", "use resize(...) instead", "Extensions.add_operator"]),
         (Compose(Resize(), print), ["Python code", "use resize(...) instead"]),
         ([Resize()], ["Python code", "use resize(...) instead"]),
+        ({"image": Resize()}, ['write one text, "image: ..."', "Python code", "use resize(...) instead"]),
+        ({"image": "decode", "label": "cast(i64)"}, ['write one text, "image: decode; label: cast(i64)"']),
         (["flatten", "cast(f32)"], ['write one text, "flatten, cast(f32)"']),
         (3, ["expected text, got 3"]),
     ],

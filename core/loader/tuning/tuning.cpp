@@ -52,19 +52,20 @@ Result<MemoryPlan> Loader::fit_plan(const Order& order) {
   }
 }
 
-// Fewer of those that only tuning might use are enough: then that many are the most.
+// Where the system refuses a thread, num_workers=auto works with those that it gave.
 Status Loader::start_workers() {
-  DL_RETURN_IF_ERROR(pool_->start(shared_from_this(), config_.start_workers));
+  DL_RETURN_IF_ERROR(pool_->start(shared_from_this(), config_.workers_are_auto ? 1 : config_.start_workers));
+  const int64_t start = std::min(config_.start_workers, pool_->count());
   if (pool_->count() < config_.num_workers)
-    log_(LogLevel::kInfo, concat("tune: at most ", pool_->count(), " workers: ", pool_->refused().text()));
+    log_(LogLevel::kInfo,
+         concat("num_workers=auto: ", pool_->count(), " workers at most: ", pool_->refused().text()));
   if (config_.tune == Tune::kOff || pool_->empty()) return Status::ok();
   TuneSetting most{pool_->count(), config_.prefetch_depth};
   // To say what more would do, nothing has to be planned for.
   if (config_.tune == Tune::kWatch)
     most = {std::max<int64_t>(2 * most.workers, 8), std::max<int64_t>(2 * most.depth, 16)};
   cpus_ = available_cpus();
-  tuner_ =
-      std::make_unique<Tuner>(config_.tune, TuneSetting{config_.start_workers, config_.start_depth}, most);
+  tuner_ = std::make_unique<Tuner>(config_.tune, TuneSetting{start, config_.start_depth}, most);
   return Status::ok();
 }
 

@@ -48,6 +48,10 @@ def text_of(key: str, value: Any) -> str:
     if isinstance(value, (list, tuple)) and all(isinstance(item, (str, int)) for item in value):
         separator = ", " if all(isinstance(item, str) for item in value) else ","
         raise TypeError(f'{expected}; write one text, "{separator.join(map(str, value))}"')
+    if isinstance(value, Mapping):
+        steps = [item for item in value.values() if not isinstance(item, str)]
+        fields = "; ".join(f"{field}: {item if isinstance(item, str) else '...'}" for field, item in value.items())
+        raise TypeError(f'{expected}; write one text, "{fields}"' + (_of_code(steps) if steps else ""))
     if callable(value) or isinstance(value, (list, tuple)):
         raise TypeError(expected + _of_code(value))
     raise TypeError(expected)

@@ -67,7 +67,7 @@ constants! {
     DL_ERR_EMPTY: i32 = -54;
     /// not a state, damaged, or of a different version
     DL_ERR_BAD_STATE: i32 = -70;
-    /// of a different dataset or configuration; see the message
+    /// the state is from a different dataset or configuration
     DL_ERR_STATE_REFUSED: i32 = -71;
     /// no driver, a driver that is too old, or no such device; see the message
     DL_ERR_NO_DEVICE: i32 = -80;

@@ -618,8 +618,8 @@ functions! {
     /// Batches in device memory (`device=cuda:N`) are delivered while their copies are still in flight. A
     /// `stream` is a CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy
     /// stream, however the program was compiled. cudaStreamPerThread is the stream of the calling thread. A
-    /// batch that waited in it may be released by any thread: the legacy stream, which runs after the streams
-    /// of all threads, then represents it. Neither call waits on the host.
+    /// batch that waited in it may be released by any thread. The library then uses the legacy stream, which
+    /// runs after the streams of all threads. Neither call blocks the host.
     ///
     /// - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the
     ///   first use in each stream that reads the batch. It always records the stream, which must live until
@@ -660,8 +660,8 @@ functions! {
     /// Batches in device memory (`device=cuda:N`) are delivered while their copies are still in flight. A
     /// `stream` is a CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy
     /// stream, however the program was compiled. cudaStreamPerThread is the stream of the calling thread. A
-    /// batch that waited in it may be released by any thread: the legacy stream, which runs after the streams
-    /// of all threads, then represents it. Neither call waits on the host.
+    /// batch that waited in it may be released by any thread. The library then uses the legacy stream, which
+    /// runs after the streams of all threads. Neither call blocks the host.
     ///
     /// - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the
     ///   first use in each stream that reads the batch. It always records the stream, which must live until
