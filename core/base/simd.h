@@ -30,21 +30,28 @@
 #define HWY_IS_DEBUG_BUILD 0
 #endif
 
-// Whether the target being compiled has real vectors. HWY_SCALAR and HWY_EMU128 are Highway's fallbacks where the
-// compiler's baseline is below SSE4.
-#define DATALINE_SIMD_LANES (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
-
-// What a vector file has between these is compiled for each target, in a namespace of the target that all rooms share: names that are
-// local to a file are in an unnamed namespace inside it. `hn`: Highway's operations for the target.
+// A vector file is core/base/simd_targets.inc, then BEGIN, `#if DATALINE_SIMD_LANES` with its vector code, END, and `#if DATALINE_SIMD_ONCE`
+// with the rest. What is between BEGIN and END is compiled for each target, in a namespace of the target that all rooms share: names that are
+// local to a file are in an unnamed namespace inside it. `hn`: Highway's operations for the target. LANES: the target has real vectors;
+// HWY_SCALAR and HWY_EMU128 are Highway's fallbacks where the compiler's baseline is below SSE4. Without Highway only the rest is compiled.
+#if DATALINE_HAS_HIGHWAY
 #define DATALINE_SIMD_BEGIN() \
   HWY_BEFORE_NAMESPACE();     \
   namespace dataline {        \
   namespace HWY_NAMESPACE {   \
   namespace hn = hwy::HWY_NAMESPACE
+#define DATALINE_SIMD_LANES (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
 #define DATALINE_SIMD_END() \
   }                         \
   }                         \
   HWY_AFTER_NAMESPACE()
+#define DATALINE_SIMD_ONCE HWY_ONCE
+#else
+#define DATALINE_SIMD_BEGIN() static_assert(true)
+#define DATALINE_SIMD_LANES 0
+#define DATALINE_SIMD_END() static_assert(true)
+#define DATALINE_SIMD_ONCE 1
+#endif
 
 // For short loops over an array of vectors: gcc at -O2 does not unroll them and keeps the vectors in memory.
 #define DATALINE_UNROLL _Pragma("GCC unroll 8")
@@ -79,7 +86,7 @@ constexpr Function simd_pick(SimdTarget target, Function avx3, Function avx2, Fu
 
 }  // namespace dataline
 
-// Use in the namespace that encloses HWY_NAMESPACE, under HWY_ONCE. Function: the pointer type.
+// Use in the namespace that encloses HWY_NAMESPACE, under DATALINE_SIMD_ONCE. Function: the pointer type.
 #if DATALINE_HAS_HIGHWAY
 #define DATALINE_SIMD_PICK(target, Function, name, plain)                               \
   ::dataline::simd_pick<Function>(target, HWY_CHOOSE_AVX3(name), HWY_CHOOSE_AVX2(name), \

@@ -9,11 +9,8 @@
 
 #include "core/order/orders.h"
 
-#if DATALINE_HAS_HIGHWAY
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/order/feistel_simd.cpp"
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "core/base/simd_targets.inc"
 
 DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
@@ -365,9 +362,8 @@ void permute(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out
 }  // namespace
 #endif
 DATALINE_SIMD_END();
-#endif
 
-#if !DATALINE_HAS_HIGHWAY || HWY_ONCE
+#if DATALINE_SIMD_ONCE
 namespace dataline {
 namespace {
 void permute_plain(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out) {

@@ -6,11 +6,8 @@
 #include "core/base/random.h"
 #include "core/order/orders.h"
 
-#if DATALINE_HAS_HIGHWAY
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/order/words_simd.cpp"  // this file: included again for each target
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "core/base/simd_targets.inc"
 
 DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES  // not for the one-lane target: the plain path serves it
@@ -45,9 +42,8 @@ void words(uint64_t key, int64_t first, int64_t count, uint64_t* out) {
 }  // namespace
 #endif
 DATALINE_SIMD_END();
-#endif
 
-#if !DATALINE_HAS_HIGHWAY || HWY_ONCE  // once, after the last target
+#if DATALINE_SIMD_ONCE  // once, after the last target
 namespace dataline {
 namespace {
 void words_plain(uint64_t key, int64_t first, int64_t count, uint64_t* out) {

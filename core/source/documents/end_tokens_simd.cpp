@@ -4,11 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#if DATALINE_HAS_HIGHWAY
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/source/documents/end_tokens_simd.cpp"
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "core/base/simd_targets.inc"
 
 DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
@@ -54,9 +51,8 @@ int64_t find64(const std::byte* data, int64_t count, uint64_t value, uint32_t fi
 }  // namespace
 #endif
 DATALINE_SIMD_END();
-#endif
 
-#if !DATALINE_HAS_HIGHWAY || HWY_ONCE  // once, after the last target
+#if DATALINE_SIMD_ONCE  // once, after the last target
 namespace dataline {
 namespace {
 template <typename T>

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/tfrecord/crc32c.h"
 
-#if DATALINE_HAS_HIGHWAY
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/source/tfrecord/crc32c_simd.cpp"
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "core/base/simd_targets.inc"
 
 DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
@@ -55,9 +52,8 @@ int64_t fold(uint32_t state, const std::byte* data, int64_t bytes, std::byte* ou
 }  // namespace
 #endif
 DATALINE_SIMD_END();
-#endif
 
-#if !DATALINE_HAS_HIGHWAY || HWY_ONCE  // once, after the last target
+#if DATALINE_SIMD_ONCE  // once, after the last target
 namespace dataline {
 FoldCrc32c fold_crc32c_function(SimdTarget target) {
   return DATALINE_SIMD_PICK(target, FoldCrc32c, fold, nullptr);

@@ -4,11 +4,8 @@
 #include "core/base/simd.h"
 #include "core/transform/color/kernels.h"
 
-#if DATALINE_HAS_HIGHWAY
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/transform/color/color_simd.cpp"
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "core/base/simd_targets.inc"
 
 DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
@@ -272,9 +269,8 @@ ColorKernels lanes_kernels() {
 }  // namespace
 #endif
 DATALINE_SIMD_END();
-#endif
 
-#if !DATALINE_HAS_HIGHWAY || HWY_ONCE
+#if DATALINE_SIMD_ONCE
 namespace dataline {
 ColorKernels color_kernels(SimdTarget target) {
   using Finder = ColorKernels (*)();

@@ -10,11 +10,8 @@
 #include "core/transform/elements/convert.h"
 #include "core/transform/elements/kernels.h"
 
-#if DATALINE_HAS_HIGHWAY
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/transform/elements/element_simd.cpp"
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "core/base/simd_targets.inc"
 
 DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
@@ -232,9 +229,8 @@ ElementKernel affine_of(DType from, DType to) {
 }
 #endif
 DATALINE_SIMD_END();
-#endif
 
-#if !DATALINE_HAS_HIGHWAY || HWY_ONCE
+#if DATALINE_SIMD_ONCE
 namespace dataline {
 using Finder = decltype(&plain_cast_kernel);
 

@@ -12,11 +12,8 @@
 #include "core/transform/elements/kernels.h"
 #include "core/transform/elements/row_copy.h"
 
-#if DATALINE_HAS_HIGHWAY
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/transform/elements/move_simd.cpp"
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "core/base/simd_targets.inc"
 
 DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
@@ -203,9 +200,8 @@ ReverseKernel reverse_of(int64_t pixel_bytes) {
 }
 #endif
 DATALINE_SIMD_END();
-#endif
 
-#if !DATALINE_HAS_HIGHWAY || HWY_ONCE
+#if DATALINE_SIMD_ONCE
 namespace dataline {
 RowCopyKernel row_copy_kernel(SimdTarget target, int64_t row_bytes) {
   using Finder = decltype(&plain_row_copy_kernel);

@@ -6,11 +6,8 @@
 
 #include "core/transform/resample/kernels.h"
 
-#if DATALINE_HAS_HIGHWAY
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/transform/resample/kernels_simd.cpp"
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "core/base/simd_targets.inc"
 
 DATALINE_SIMD_BEGIN();
 #if DATALINE_SIMD_LANES
@@ -307,9 +304,8 @@ ResampleKernels kernels_of(Arithmetic arithmetic) {
 }  // namespace
 #endif
 DATALINE_SIMD_END();
-#endif
 
-#if !DATALINE_HAS_HIGHWAY || HWY_ONCE
+#if DATALINE_SIMD_ONCE
 namespace dataline {
 ResampleKernels resample_kernels(SimdTarget target, Arithmetic arithmetic) {
   using Finder = decltype(&plain_resample_kernels);
