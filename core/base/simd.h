@@ -39,7 +39,7 @@
   HWY_BEFORE_NAMESPACE();     \
   namespace dataline {        \
   namespace HWY_NAMESPACE {   \
-  namespace hn = hwy::HWY_NAMESPACE
+  namespace hn = hwy::HWY_NAMESPACE /* NOLINT(misc-unused-alias-decls): without lanes nothing uses it */
 #define DATALINE_SIMD_LANES (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
 #define DATALINE_SIMD_END() \
   }                         \

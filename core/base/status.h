@@ -128,8 +128,8 @@ class [[nodiscard]] Status {
 // A part of a message: text, which it borrows, or a whole number. Two words.
 class MessagePart {
  public:
-  MessagePart(std::string_view text)
-      : text_(text.data()), value_(text.size()) {}  // NOLINT: implicit on purpose
+  // All are implicit on purpose.
+  MessagePart(std::string_view text) : text_(text.data()), value_(text.size()) {}    // NOLINT
   MessagePart(const std::string& text) : text_(text.data()), value_(text.size()) {}  // NOLINT
   MessagePart(const char* text) : MessagePart(std::string_view(text)) {}             // NOLINT
   MessagePart(char c) : text_(kChar), value_(static_cast<unsigned char>(c)) {}       // NOLINT
@@ -184,7 +184,8 @@ class [[nodiscard]] Result {
     static_assert(std::is_nothrow_move_constructible_v<T>);
     if (this == &other) return *this;
     std::destroy_at(this);
-    return *std::construct_at(this, std::move(other));
+    std::construct_at(this, std::move(other));
+    return *this;
   }
   ~Result() {
     if (is_ok()) std::destroy_at(&value_);

@@ -102,6 +102,7 @@ class Loader final : public BatchOwner,
   bool forked() const { return fork_guard_.forked(); }
   static Status forked_error();
   int64_t steps() const { return steps_.count(); }
+  int64_t leases() const { return slots_leased_.load() + copies_leased_.load(); }  // of any thread
   const std::vector<BatchView>& fields() const { return schema_views_->views(); }
   const std::vector<PlanStage>& stages() const { return stages_; }
   // Stay when the loader is gone.
@@ -186,7 +187,6 @@ class Loader final : public BatchOwner,
   // Beyond max_leases.
   Delivered deliver_copy(Slot& slot, Batch** out, const EpochLoop* loop) DL_REQUIRES(mutex_);
   Status copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>& out);
-  int64_t leases() const { return slots_leased_.load() + copies_leased_.load(); }
   bool all_leased() const {
     return slots_leased_.load() >= plan_.lease_slots && leases() >= config_.max_leases;
   }
