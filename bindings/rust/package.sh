@@ -33,7 +33,7 @@ copy "$staged" bindings/rust LICENSE
 cd "$staged/bindings/rust"
 vendor=dataline-sys/vendor
 copy "$vendor" CMakeLists.txt LICENSE core capi bindings/cpp \
-  ':!*.md' ':!*/setup.sh' ':!capi/abi' ':!capi/api' ':!capi/api.json' ':!capi/reference'
+  ':!*.md' ':!*/setup.sh' ':!capi/abi' ':!capi/api' ':!capi/api.json'
 mkdir -p "$vendor/highway"
 (cd "$highway" && find hwy -name '*.h' ! -path 'hwy/tests/*' ! -path 'hwy/contrib/*' -print0 | tar --null -T - -c) | tar -C "$vendor/highway" -x
 for licence in "$highway/../share/doc/libhwy-dev/copyright" "$highway"/LICENSE*; do

@@ -1,4 +1,4 @@
-"""Makes what bindings and readers use from capi/api.json, and from nothing else.
+"""Makes what bindings use from capi/api.json, and from nothing else.
 
   generate.py API_JSON ROOT      writes the files into the tree
 
@@ -12,23 +12,15 @@ import sys
 import go
 import go_calls
 import julia
-import reference
 import rust
 
 
 def files(api):
     """{path in the tree: text} of everything that is generated."""
     made = {}
-    for maker in (rust, go, go_calls, julia, reference):
+    for maker in (rust, go, go_calls, julia):
         made.update(maker.files(api))
     return {path: "\n".join(lines).rstrip("\n") + "\n" for path, lines in made.items()}
-
-
-def left_over(api, root):
-    """Pages of sections that the header no longer has."""
-    made = files(api)
-    pages = pathlib.Path(root, reference.FOLDER).glob("*")
-    return sorted(str(path.relative_to(root)) for path in pages if str(path.relative_to(root)) not in made)
 
 
 def main():
@@ -37,8 +29,6 @@ def main():
         target = pathlib.Path(sys.argv[2], path)
         target.parent.mkdir(exist_ok=True)
         target.write_text(text, encoding="utf-8")
-    for path in left_over(api, sys.argv[2]):
-        pathlib.Path(sys.argv[2], path).unlink()
 
 
 if __name__ == "__main__":

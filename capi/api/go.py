@@ -89,8 +89,7 @@ def structs(api):
     names = Names(api)
     lines = [
         *head(
-            "The structs of dataline.h in their layout in memory. One list, hence the length. capi/reference describes\n"
-            "// the members."
+            "The structs of dataline.h in their layout in memory. One list, hence the length. The header describes the members."
         ),
         'import "unsafe"',
     ]

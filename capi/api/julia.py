@@ -85,7 +85,7 @@ def constants(api):
 
 def structs(api):
     lines, known = (
-        head("The structs of dataline.h; capi/reference describes the members. Julia lays them out as C does."),
+        head("The structs of dataline.h, which describes the members. Julia lays them out as C does."),
         [],
     )
     for number, one in enumerate(api["structs"]):

@@ -1,4 +1,4 @@
-"""capi/reference: the header as pages to read, one for each section: what each thing is, returns and refuses.
+"""The header as pages of the site, one for each section: what each thing is, returns and refuses. docs/generate/assemble.py writes them.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -6,10 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 import re
 
 from prove import declared
-from words import HEAD, markdown, outside_code, with_title, wrapped
+from words import markdown, outside_code, with_title, wrapped
 
 WIDTH = 120
-FOLDER = "capi/reference"
 
 
 def anchor(title):
@@ -96,7 +95,7 @@ class Reference:
     def start(self):
         """The first page: what holds everywhere, and what is where."""
         api = self.api
-        yield from ["# The C interface of Dataline", "", f"<!-- {HEAD} -->", ""]
+        yield from ["# The C interface of Dataline", ""]
         yield from wrapped(
             [
                 f"Everything that `dataline.h` declares, in its order: version {api['version']}, ABI "
@@ -117,7 +116,7 @@ class Reference:
         yield from self.doc([f"- **{one['name']}.** {one['doc']}" for one in api["conventions"]])
 
     def statuses(self):
-        yield from ["", "### Status codes", ""]
+        yield from ["", "## Status codes", ""]
         yield from self.doc(
             [
                 "`dl_status` is an `int32_t`: 0, a positive soft result, or a negative error. Each group of errors "
@@ -138,7 +137,7 @@ class Reference:
         yield from (f"| `{one['name']}` | {self.cell(one['doc'], [one['name']])} |" for one in self.api["handles"])
         yield from [
             "",
-            "### Callbacks",
+            "## Callbacks",
             "",
             *self.doc(
                 [
@@ -176,7 +175,7 @@ class Reference:
         yield line
 
     def constants(self, group):
-        yield from ["", f"### {group['name']}", ""]
+        yield from ["", f"## {group['name']}", ""]
         yield from [*self.doc(group["doc"]), ""] if "doc" in group else []
         yield from ["| constant | value | meaning |", "|---|---|---|"]
         for one in group["values"]:
@@ -184,7 +183,7 @@ class Reference:
             yield f"| `{one['name']}` | {one['value']} | {doc} |"
 
     def struct(self, one):
-        yield from ["", f"### {one['name']}", ""]
+        yield from ["", f"## {one['name']}", ""]
         yield from self.doc(one["doc"], [one["name"]])
         size = f"{one['size']} bytes"
         if one["first_size"] != one["size"]:
@@ -203,7 +202,7 @@ class Reference:
 
     def functions(self, group):
         names = [one["name"] for one in group]
-        yield from ["", f"### {title(group)}", "", "```c"]
+        yield from ["", f"## {title(group)}", "", "```c"]
         for one in group:
             start = f"{'static inline ' if one.get('inline') else ''}{one['returns']} {one['name']}("
             yield from self.prototype(start, one["parameters"])
@@ -224,9 +223,7 @@ class Reference:
         yield from [
             f"# {section['name']}",
             "",
-            f"<!-- {HEAD} -->",
-            "",
-            "[All sections and conventions](README.md)",
+            "[All sections and conventions](index.md)",
         ]
         yield from ["", *self.doc(section["doc"])] if "doc" in section else []
         yield from self.statuses() if section["name"] == "Status and errors" else []
@@ -239,7 +236,10 @@ class Reference:
             yield from self.functions(group)
 
 
-def files(api):
+def pages(api):
+    """{name of the page: text}; the first, index.md, lists the others for the site's menu."""
     reference = Reference(api)
-    pages = {f"{FOLDER}/{anchor(one['name'])}.md": list(reference.page(one)) for one in api["sections"]}
-    return {f"{FOLDER}/README.md": list(reference.start()), **pages}
+    made = {f"{anchor(one['name'])}.md": reference.page(one) for one in api["sections"]}
+    menu = ["", "```{toctree}", ":hidden:", "", *sorted(name.removesuffix(".md") for name in made), "```"]
+    made["index.md"] = [*reference.start(), *menu]
+    return {name: "\n".join(lines).rstrip("\n") + "\n" for name, lines in made.items()}

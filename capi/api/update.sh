@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# After a change of capi/dataline.h: describes it in capi/api.json, and generates from that what bindings and readers use.
+# After a change of capi/dataline.h: describes it in capi/api.json, and generates from that what bindings use.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -11,13 +11,14 @@ import shutil
 import subprocess
 import sys
 
-import c_api
 import errors
 import tables
 import transforms
 
 DOCS = pathlib.Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
+sys.path.append(str(ROOT / "capi/api"))
+import reference as c_reference  # noqa: E402: of that folder
 
 
 class Shell:
@@ -46,7 +47,9 @@ def main():
     (out / "releasing.md").write_text(releasing.replace("](pages/", "]("), encoding="utf-8")
     reference = out / "reference"
     api = json.loads((ROOT / "capi/api.json").read_text(encoding="utf-8"))
-    c_api.write(ROOT / "capi/reference", reference / "c")
+    (reference / "c").mkdir(parents=True)
+    for name, text in c_reference.pages(api).items():
+        (reference / "c" / name).write_text(text, encoding="utf-8")
     pages = {
         "options.md": tables.options(shell),
         "formats.md": tables.formats(shell),

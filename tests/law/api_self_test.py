@@ -262,15 +262,10 @@ def stale_files(generate, root):
             if len(found) != 1 or path not in found[0] or "update.sh" not in found[0]:
                 yield f"a line more in {path}: got {found}"
             target.write_text(kept, encoding="utf-8")
-        pathlib.Path(folder, "capi/reference/gone.md").write_text("# A section that was\n", encoding="utf-8")
-        if len(check_api.stale(folder)) != 1:
-            yield "a page of a section that is gone is not found"
 
 
-def dead_links(generate, reference, root):
+def dead_links(pages, reference):
     """Links of the reference pages that lead nowhere."""
-    pages = {pathlib.Path(path).name: text for path, text in generate.files(json.loads(check_api.text_in(
-        pathlib.Path(root, "capi/api.json")))).items() if path.startswith(reference.FOLDER)}
     places = {name: {reference.anchor(line.lstrip("# ")) for line in text.splitlines() if line.startswith("#")}
               for name, text in pages.items()}
     links = [(name, found) for name, text in pages.items() for found in re.finditer(r"\]\((\w[\w-]*\.md)(?:#([^)]*))?\)", text)]
@@ -278,7 +273,7 @@ def dead_links(generate, reference, root):
         yield f"{len(links)} links in the reference"
     for name, found in links:
         if found[1] not in pages or (found[2] and found[2] not in places[found[1]]):
-            yield f"{reference.FOLDER}/{name}: the link {found[0][1:]} leads nowhere"
+            yield f"{name}: the link {found[0][1:]} leads nowhere"
 
 
 def wrong_texts(comments, words):
@@ -296,13 +291,11 @@ def wrong_texts(comments, words):
             yield f"{name}: expected {want!r}, got {got!r}"
 
 
-def broken_pages(generate, reference, root):
+def broken_pages(pages):
     """Rows with more or fewer cells than their table, code spans that do not end in their line, empty paragraphs, and lists within prose."""
-    pages = {path: text for path, text in generate.files(json.loads(check_api.text_in(pathlib.Path(root, "capi/api.json")))).items()
-             if path.startswith(reference.FOLDER)}
     for path, text in pages.items():
         cells = 0
-        for number, line in enumerate(re.sub(r"```c\n.*?```", lambda code: "\n" * code[0].count("\n"), text, flags=re.DOTALL).splitlines(), 1):
+        for number, line in enumerate(re.sub(r"```(?:c|{toctree})\n.*?```", lambda code: "\n" * code[0].count("\n"), text, flags=re.DOTALL).splitlines(), 1):
             here = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
             if here and cells and here != cells:
                 yield f"{path}:{number}: a row of {here - 1} cells in a table of {cells - 1}"
@@ -322,8 +315,9 @@ def run(root, compiler):
     import reference
     import words
 
+    pages = reference.pages(json.loads(check_api.text_in(pathlib.Path(root, "capi/api.json"))))
     wrong = [*wrong_headers(describe), *right_header(describe, compiler), *stale_files(generate, root),
-             *dead_links(generate, reference, root), *wrong_texts(comments, words), *broken_pages(generate, reference, root)]
+             *dead_links(pages, reference), *wrong_texts(comments, words), *broken_pages(pages)]
     for line in wrong:
         print(line)
     print(f"{len(HEADERS)} headers with a fault, {len(wrong)} wrong")

@@ -18,7 +18,7 @@ import check_includes  # noqa: E402
 
 BUILD = ("CMakeLists.txt", "CMakePresets.json", "core/CMakeLists.txt", "core/cmake", "tests/CMakeLists.txt", "tests/support",
          "!tests/support/fake_cuda")
-CAPI = ("capi", "!capi/*.md", "!capi/api", "!capi/reference", "!capi/abi")
+CAPI = ("capi", "!capi/*.md", "!capi/api", "!capi/abi")
 SHELL = ("bindings/cli", "!bindings/cli/README.md")
 CPP = ("bindings/cpp/CMakeLists.txt", "bindings/cpp/cmake", "bindings/cpp/include")
 AUDIO = ("plugins/CMakeLists.txt", "plugins/plugin.h", "plugins/audio", "!plugins/*.md", "plugins/parquet/CMakeLists.txt")

@@ -64,7 +64,7 @@ PARTS = (
          inputs=("examples", *HEADER, *CMAKE, *TABLES, *DATA), assumes=LIBRARY),
     Part("examples/mnist", command=("tests/examples/real_mnist.sh",), steps=("library",), inputs=(*ALL, *DATA), long=True),
     Part("docs/site", command=("docs/check.sh", "--quick", "--only", "site"), long_command=("docs/check.sh", "--only", "site"), steps=("library",),
-         inputs=("names:*", "docs", "*.md", "capi/api.json", "capi/reference", "capi/dataline.h", *TABLES, *cpp_parts.SHELL), assumes=LIBRARY,
+         inputs=("names:*", "docs", "*.md", "capi/api.json", "capi/api", "capi/dataline.h", *TABLES, *cpp_parts.SHELL), assumes=LIBRARY,
          tools=("python", "chromium")),
     Part("docs/code", command=("docs/check.sh", "--quick", "--only", "code"), long_command=("docs/check.sh", "--only", "code"),
          steps=("library", "python"),

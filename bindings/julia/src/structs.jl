@@ -1,4 +1,4 @@
-# The structs of dataline.h; capi/reference describes the members. Julia lays them out as C does.
+# The structs of dataline.h, which describes the members. Julia lays them out as C does.
 #
 # Generated from capi/api.json by capi/api/generate.py; do not edit.
 #

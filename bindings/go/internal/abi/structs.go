@@ -1,7 +1,6 @@
 // Code generated from capi/api.json by capi/api/generate.py; DO NOT EDIT.
 //
-// The structs of dataline.h in their layout in memory. One list, hence the length. capi/reference describes
-// the members.
+// The structs of dataline.h in their layout in memory. One list, hence the length. The header describes the members.
 //
 // SPDX-License-Identifier: Apache-2.0
 
