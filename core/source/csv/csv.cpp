@@ -103,7 +103,7 @@ void CsvFile::identify(IdentityBuilder& identity) const {
   identity.add("csv");
   identity.add(static_cast<uint64_t>(static_cast<unsigned char>(plan_.delimiter)));
   for (const CsvPlan::Target& target : plan_.targets) {
-    identity.add(static_cast<uint64_t>(target.field + 1));
+    identity.add(static_cast<uint64_t>(target.field) + 1);
     identity.add(static_cast<uint64_t>(target.offset));
   }
   add_records(plan_.fill, identity);

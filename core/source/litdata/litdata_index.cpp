@@ -70,7 +70,7 @@ class LitdataIndexParser {
     if (encrypted_)
       return error(Code::kUnsupported, index_.path,
                    ": the chunks are encrypted, which is not supported (write the set without encryption)");
-    if (level_ != "" && level_ != "chunk" && level_ != "batch" && level_ != "sample")
+    if (!level_.empty() && level_ != "chunk" && level_ != "batch" && level_ != "sample")
       return error(Code::kUnsupported, index_.path, ": compression_level ", printable(level_),
                    ", expected chunk, batch or sample");
     if (compressed_within() && compression_ != "zstd" && !compression_.starts_with("zstd:"))

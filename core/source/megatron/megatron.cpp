@@ -217,7 +217,7 @@ std::string prefix_of(const std::string& path) {
 // PREFIX.idx or PREFIX.bin: the path itself if it has the suffix, else what is there, also in capitals.
 std::string with_suffix(const std::string& path, std::string_view suffix) {
   if (has_suffix(path, suffix)) return path;
-  const std::string plain = concat(prefix_of(path), suffix);
+  std::string plain = concat(prefix_of(path), suffix);
   if (path_exists(plain)) return plain;
   const std::string capitals = concat(prefix_of(path), suffix == kIdx ? ".IDX" : ".BIN");
   return path_exists(capitals) ? capitals : plain;

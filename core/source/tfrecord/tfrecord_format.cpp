@@ -183,7 +183,7 @@ class FieldInference {
                      printable(concat(name, ":i64[]")));
       }
       // A record that is not an Example is a bad sample, and decides nothing.
-      const Status status = infer_from_later_record(place_, data_, fields);
+      Status status = infer_from_later_record(place_, data_, fields);
       if (!status.is_ok() && status.code() != Code::kCorrupt) return status;
     }
     return Status::ok();

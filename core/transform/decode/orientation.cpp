@@ -59,7 +59,7 @@ std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(by
 // The part before the next zero, which is removed with it; nothing where there is none.
 std::optional<std::string_view> take_word(std::string_view& text) {
   const size_t end = text.find('\0');
-  if (end == text.npos) return std::nullopt;
+  if (end == std::string_view::npos) return std::nullopt;
   const std::string_view word = text.substr(0, end);
   text.remove_prefix(end + 1);
   return word;
@@ -76,7 +76,7 @@ Bytes raw_profile(char* text, size_t bytes) {
   std::string_view rest(text, bytes);
   for (int line = 0; line < 3; ++line) {
     const size_t end = rest.find('\n');
-    if (end == rest.npos) return {};
+    if (end == std::string_view::npos) return {};
     rest.remove_prefix(end + 1);
   }
   char* out = text;
@@ -138,7 +138,7 @@ std::optional<int32_t> exif_orientation(Bytes block) {
 std::optional<int32_t> xmp_orientation(Bytes packet) {
   constexpr std::string_view kName = "tiff:Orientation";
   const std::string_view text = text_of(packet);
-  for (size_t at = text.find(kName); at != text.npos; at = text.find(kName, at + 1)) {
+  for (size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName, at + 1)) {
     std::string_view rest = text.substr(at + kName.size());
     if (rest.starts_with("=\""))
       rest.remove_prefix(2);

@@ -31,7 +31,7 @@ Status add_mixup(const Arguments& arguments, Plan& plan) {
     return arguments.fault("expected floats, got ", dtype_name(plan.field().dtype),
                            ": put normalize or cast(f32) before");
   DL_ASSIGN_OR_RETURN(MixRequest request, read_request(arguments, plan, MixKind::kMixup));
-  plan.add_mix(std::move(request));
+  plan.add_mix(request);
   return Status::ok();
 }
 
@@ -40,7 +40,7 @@ Status add_cutmix(const Arguments& arguments, Plan& plan) {
   if (image.pixels() < 1) return arguments.fault("expected pixels, got ", field_type_text(plan.field()));
   DL_ASSIGN_OR_RETURN(MixRequest request, read_request(arguments, plan, MixKind::kCutmix));
   request.mix.shape = image;
-  plan.add_mix(std::move(request));
+  plan.add_mix(request);
   return Status::ok();
 }
 
