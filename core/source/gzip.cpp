@@ -209,7 +209,8 @@ Result<std::string> inflate_start(const std::string& path, Bytes compressed) {
   }
   auto end = std::mismatch(filled[0].begin(), filled[0].end(), filled[1].begin()).first;
   if (end - filled[0].begin() < static_cast<ptrdiff_t>(kInflateStartBytes)) {
-    return error(Code::kInternal, path, ": this libdeflate does not show the start of decompressed data");
+    return error(Code::kInternal, path,
+                 ": this version of libdeflate does not return the first bytes of a stream");
   }
   return std::string(filled[0].begin(), end);
 }

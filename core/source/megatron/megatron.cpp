@@ -69,7 +69,7 @@ Status check_magic(const MappedFile& file, Bytes first) {
   }
   const size_t count = std::min(text.size(), kMagic.size());
   if (text.substr(0, count) != kMagic.substr(0, count)) {
-    return at(Code::kCorrupt, file, 0, "expected a Megatron index ('MMIDIDX'), this is ",
+    return at(Code::kCorrupt, file, 0, "expected a Megatron index ('MMIDIDX'), got ",
               describe_first_bytes(first));
   }
   if (file.bytes() >= kHeaderBytes) return Status::ok();

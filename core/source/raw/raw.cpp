@@ -96,7 +96,7 @@ Result<std::vector<Field>> record_fields(const Uri& uri) {
   const UriKey *fields = uri.find("fields"), *dtype_key = uri.find("dtype"), *shape_key = uri.find("shape");
   const UriKey* other = dtype_key != nullptr ? dtype_key : shape_key;
   if (fields != nullptr && other != nullptr) {
-    return uri_error(other->column, "'", other->key, "' and 'fields': expected one of the two, got both");
+    return uri_error(other->column, "'", other->key, "' and 'fields': set only one of the two");
   }
   if (fields != nullptr) return parse_field_list(*fields);
   DL_ASSIGN_OR_RETURN(std::optional<DType> dtype, uri_dtype(uri, "dtype"));

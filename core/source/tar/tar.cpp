@@ -295,7 +295,7 @@ Status explain_start(const MappedFile& file, Status status) {
         Code::kUnsupported, file.path(), ": offset 0: this is ", what,
         ": a compressed archive has no random access; decompress it first (gunzip, unzstd, xz -d, bunzip2)");
   }
-  return error(Code::kCorrupt, file.path(), ": offset 0: expected a tar archive, this is ", what);
+  return error(Code::kCorrupt, file.path(), ": offset 0: expected a tar archive, got ", what);
 }
 
 Status check_start(const MappedFile& file) {

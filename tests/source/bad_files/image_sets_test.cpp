@@ -317,7 +317,7 @@ TEST(CifarBadFiles, EveryOneIsNamed) {
        "cifar10:c",
        with(kBatch, kLfs),
        Code::kCorrupt,
-       {"cifar10 records expected, this is a git-LFS pointer"}},
+       {"cifar10 records, got a git-LFS pointer"}},
       {"HTML page", "cifar10:c", with(kBatch, kPage), Code::kCorrupt, {"this is an HTML page"}},
       {"HTML page for 100",
        "cifar100:h",

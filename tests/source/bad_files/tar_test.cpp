@@ -340,7 +340,7 @@ TEST(TarBadFiles, TypesExtensionsAndStrangers) {
           {"error page",
            "<!DOCTYPE html>" + kGood,
            Code::kCorrupt,
-           {"expected a tar archive, this is an HTML page"}},
+           {"expected a tar archive, got an HTML page"}},
           {"zip archive", "PK\x03\x04" + kGood, Code::kCorrupt, {"a zip archive"}},
           {"an image", "\xff\xd8\xff\xe0" + std::string(600, 'x'), Code::kCorrupt, {"a JPEG image"}},
           {"noise",
