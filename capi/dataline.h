@@ -1339,9 +1339,10 @@ typedef struct dl_tuned {
   int64_t changes; /* how often the setting changed so far */
   int32_t frozen;  /* 1: tuning is at rest */
   uint32_t reserved;
-  double batches_per_s; /* consumed, in the last complete measurement; 0 before the first one, like wait_share */
-  double wait_share;    /* share of that time in which the consumer waited, 0 to 1 */
-  char text[160];       /* what tuning does, and why */
+  double
+      batches_per_s; /* consumed, in the last complete measurement; 0 before the first one, like wait_share */
+  double wait_share; /* share of that time in which the consumer waited, 0 to 1 */
+  char text[160];    /* what tuning does, and why */
 } dl_tuned;
 /* Fills *out. Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_tuned(const dl_loader* loader, dl_tuned* out,
@@ -1640,7 +1641,7 @@ typedef struct dl_operator_use {
   int64_t shape[DL_MAX_RANK]; /* ragged: the first dim is -1 */
   char axes[40];              /* one letter per dim, or "" */
   int64_t max_bytes;          /* ragged: of the largest sample; -1: the option max_bytes_per_sample */
-  int32_t heavy; /* nonzero: a row takes 100 us or more, so workers claim rows one by one */
+  int32_t heavy;              /* nonzero: a row takes 100 us or more, so workers claim rows one by one */
   /* On error: the index of the wrong argument, so that dl_error.column points to it; else -1. */
   int32_t wrong_argument;
   void* state; /* kept for `apply`, passed to `forget` when the use ends */
