@@ -92,7 +92,7 @@ extern "C" {
 
 /* DL_API makes a function visible outside the library. Functions use the platform's calling convention for C (x64
  * on Windows: do not include this header under /Gv). A Windows host that links the static library defines
- * DL_STATIC. Other hosts define nothing: DL_BUILD is for the library itself. */
+ * DL_STATIC. Other hosts do not define anything. DL_BUILD is used only to build the library itself. */
 #ifndef DL_API
 #if defined(_WIN32) && defined(DL_STATIC)
 #define DL_API

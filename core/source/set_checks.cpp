@@ -45,7 +45,7 @@ bool is_entry(const std::string& path) {
 // The lines of shards and the last line, against each other.
 Status check_sums(const std::string& path, const Manifest& manifest) {
   if (!manifest.end) {
-    return error(Code::kTruncated, path, ": has no last line: the set is not finished, and has ",
+    return error(Code::kTruncated, path, ": has no last line: the set is incomplete, and has ",
                  manifest.shards.size(), " shards");
   }
   ManifestEnd sums;

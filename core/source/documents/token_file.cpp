@@ -57,7 +57,7 @@ Status check_size(const MappedFile& file, TokenSpan& header, Losses* losses) {
   if (present == expected) return Status::ok();
   return error(present < expected ? Code::kTruncated : Code::kCorrupt, file.path(),
                ": offset 8: the header states ", header.token_count, " tokens, ", expected,
-               " bytes, file has ", present);
+               " bytes, the file has ", present);
 }
 
 Status check_dtype(const MappedFile& file, std::optional<DType> wanted, DType found) {
@@ -88,7 +88,7 @@ Result<TokenSpan> npy_tokens(const MappedFile& file, std::optional<DType> wanted
 Result<TokenSpan> llmc_tokens(const MappedFile& file, std::optional<DType> wanted, Losses* losses) {
   if (file.bytes() < kLlmcHeaderBytes) {
     return error(Code::kTruncated, file.path(), ": offset 0: an llm.c header needs ", kLlmcHeaderBytes,
-                 " bytes, file has ", file.bytes());
+                 " bytes, the file has ", file.bytes());
   }
   std::array<std::byte, 12> first{};
   DL_RETURN_IF_ERROR(file.read(0, first.size(), first.data()));

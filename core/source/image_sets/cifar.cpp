@@ -78,7 +78,7 @@ Status check_size(const Cifar& set, const MappedFile& file) {
     return error(Code::kCorrupt, file.path(), ": offset 0: ", set.format, " records, got ", what);
   }
   return error(Code::kTruncated, file.path(), ": offset ", file.bytes() - rest, ": a ", set.format,
-               " record needs ", set.record_bytes(), " bytes, file has ", rest);
+               " record needs ", set.record_bytes(), " bytes, the file has ", rest);
 }
 
 Result<SourceRef> open_batch(const Cifar& set, const std::string& path, const ImageSetOptions& options,

@@ -141,7 +141,7 @@ Result<SourceRef> open_raw(const RawOptions& options, const std::string& path, c
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
   if (options.header_bytes > file.bytes()) {
     return error(Code::kTruncated, path, ": offset 0: header=", options.header_bytes, " needs ",
-                 options.header_bytes, " bytes, file has ", file.bytes());
+                 options.header_bytes, " bytes, the file has ", file.bytes());
   }
   int64_t body = file.bytes() - options.header_bytes;
   int64_t cut = body % layout.record_bytes;

@@ -300,8 +300,9 @@ Status explain_start(const MappedFile& file, Status status) {
 
 Status check_start(const MappedFile& file) {
   if (file.bytes() < kTarBlockBytes) {
-    return explain_start(file, error(Code::kTruncated, file.path(), ": offset 0: a tar archive needs ",
-                                     kTarBlockBytes, " bytes at least, file has ", file.bytes()));
+    return explain_start(file,
+                         error(Code::kTruncated, file.path(), ": offset 0: a tar archive needs at least ",
+                               kTarBlockBytes, " bytes, the file has ", file.bytes()));
   }
   std::array<std::byte, kTarBlockBytes> block;
   DL_RETURN_IF_ERROR(file.read(0, kTarBlockBytes, block.data()));

@@ -42,7 +42,7 @@ std::vector<BadFile> frames() {
   return {
       {"nothing", "", Code::kTruncated, {"offset 0", "got 0 bytes"}},
       {"half a magic", "ARR", Code::kTruncated, {"'ARROW1'", "3 bytes"}},
-      {"magic only", "ARROW1", Code::kTruncated, {"18 bytes at least"}},
+      {"magic only", "ARROW1", Code::kTruncated, {"18 bytes or more"}},
       {"two magics", std::string("ARROW1\0\0", 8) + "ARROW1", Code::kTruncated, {"got 14"}},
       {"Feather 1", "FEA1" + kGood, Code::kUnsupported, {"Feather 1", "write_feather"}},
       {"a Parquet file", "PAR1" + kGood, Code::kCorrupt, {"a Parquet file", "libdataline-parquet.so"}},
