@@ -706,9 +706,8 @@ typedef struct dl_reader {
   void (*advise)(void* context, int64_t block);
   /* The files that the records are read from, in order: paths on this machine, or in storages that the options
    * contain. Each must exist. The library records their identity when the dataset is created, so it does not
-   * notice changes made before that. It compares these files in all places where it compares the files of its own
-   * formats: in saved states, for the option `cache`, and in dl_dataset_identity. Copied. 0, with files NULL:
-   * none. Since 0.3. */
+   * notice changes made before that. It then compares them like the files of its own formats: in saved states, for
+   * the option `cache`, and in dl_dataset_identity. Copied. 0, with files NULL: none. Since 0.3. */
   int64_t file_count;
   const char* const* files; /* [file_count]. Since 0.3. */
   /* [file_count]: the index after the last record of each file; the values ascend to record_count. A changed file

@@ -388,9 +388,9 @@ structs! {
         advise: dl_reader_advise,
         /// The files that the records are read from, in order: paths on this machine, or in storages that the
         /// options contain. Each must exist. The library records their identity when the dataset is created,
-        /// so it does not notice changes made before that. It compares these files in all places where it
-        /// compares the files of its own formats: in saved states, for the option `cache`, and in
-        /// dl_dataset_identity. Copied. 0, with files NULL: none. Since 0.3.
+        /// so it does not notice changes made before that. It then compares them like the files of its own
+        /// formats: in saved states, for the option `cache`, and in dl_dataset_identity. Copied. 0, with
+        /// files NULL: none. Since 0.3.
         file_count: i64,
         /// `[file_count]`. Since 0.3.
         files: *const *const c_char,
