@@ -89,7 +89,7 @@ constexpr KeySpec kTokenKeys[] = {
     {"dtype", "DTYPE", "", "an integer dtype; default: the header's, u16 for .bin"},
     {"documents", "eot:ID|offsets:FILE", "",
      "samples are documents, in one ragged field `tokens`; eot:ID: each ends with the token ID; "
-     "offsets:FILE: an .npy of i64 or u64 has their offsets; default: windows"},
+     "offsets:FILE: an .npy of i64 or u64 contains their offsets; default: windows"},
     kArrayEndKey,
     kPackLengthKey,
     kPackMethodKey,
