@@ -1418,7 +1418,7 @@ typedef struct dl_part {
   int64_t samples;   /* in the part */
   int64_t delivered; /* loader: to this rank since create, without pads */
   double repeat;     /* dataset: its repeat; 0: it has a weight */
-  /* Loader: how many passes over the part the job has completed at its position, over all ranks. */
+  /* Loader: how many passes over the part the job has made at its position, over all ranks. */
   double epochs;
   double share_asked;    /* the requested share at the current step; dataset: at the start of a job */
   double share_got;      /* loader: the share of the delivered samples */

@@ -702,7 +702,7 @@ structs! {
         delivered: i64,
         /// dataset: its repeat; 0: it has a weight
         repeat: f64,
-        /// Loader: how many passes over the part the job has completed at its position, over all ranks.
+        /// Loader: how many passes over the part the job has made at its position, over all ranks.
         epochs: f64,
         /// the requested share at the current step; dataset: at the start of a job
         share_asked: f64,
