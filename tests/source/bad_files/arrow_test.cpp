@@ -231,7 +231,7 @@ std::vector<BadFile> batches() {
       {"a stream without a schema",
        kStream.substr(kStream.size() - 8),
        Code::kCorrupt,
-       {"starts with a schema"}},
+       {"a schema at the start of the stream"}},
       {"two streams in one", kStream + kStream, Code::kCorrupt, {"bytes after the end mark"}},
   };
 }

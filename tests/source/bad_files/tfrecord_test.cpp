@@ -146,7 +146,7 @@ std::vector<BadFile> strangers() {
        zlib("\x28\xb5\x2f\xfd"),
        Code::kTruncated,
        {"its Zstandard data is truncated"}},
-      {"a web page", "<!DOCTYPE html><title>404</title>" + kGood, Code::kCorrupt, {"this is an HTML page"}},
+      {"a web page", "<!DOCTYPE html><title>404</title>" + kGood, Code::kCorrupt, {"got an HTML page"}},
       {"a git-LFS pointer", "version https://git-lfs.github.com/spec/v1\n", Code::kCorrupt, {"git lfs pull"}},
       {"an npy file", "\x93NUMPY" + kGood, Code::kCorrupt, {"an npy file"}},
       {"a PNG image", "\x89PNG\r\n" + kGood, Code::kCorrupt, {"a PNG image"}},

@@ -114,7 +114,7 @@ std::vector<BadFile> npy_and_what_is_no_data() {
       {"two dims",
        npy_file("<u2", "(5, 1)", five),
        Code::kUnsupported,
-       {"one-dimensional", "this is 2-dimensional"}},
+       {"one-dimensional", "got a 2-dimensional array"}},
       {"no dims", npy_file("<u2", "()", five), Code::kUnsupported, {"a 0-d npy array"}},
       {"f4", npy_file("<f4", "(5,)", five + five), Code::kUnsupported, {"array of integers", "'<f4'"}},
       {"f8", npy_file("<f8", "(1,)", five.substr(0, 8)), Code::kUnsupported, {"'<f8'"}},

@@ -161,7 +161,7 @@ TEST_F(LitdataRowsTest, AChunkThatContradictsItselfOrTheOthersIsRefusedByName) {
   refused(with_length(room - 1), 1, Code::kTruncated, "the metadata of a message has");
   refused(lit_rows(2, arrow), 2, Code::kCorrupt, "an Arrow file of 1 rows, the index states 2");
   refused(lit_rows(1, arrow.substr(0, arrow.size() - 1)), 1, Code::kTruncated,
-          "an Arrow file ends with 'ARROW1'");
+          "'ARROW1' at the end of the Arrow file");
   refused(lit_chunk({"item"}).bytes(), 1, Code::kCorrupt, "expected the chunk to end with an Arrow file");
   write({lit_chunk({"item"}).bytes(), good}, {1, 1});
   expect_error(open(), Code::kUnsupported,
