@@ -242,7 +242,7 @@ def _indices_of(sampler: Any) -> Any:
 
 def _other_each_epoch(sampler: Any) -> TypeError:
     return TypeError(
-        f"sampler: {type(sampler).__name__} returns different indices in each epoch, but sampler= is read once, at creation: "
+        f"sampler: {type(sampler).__name__} returns different indices each epoch, but sampler= is read once, at creation: "
         "use shuffle=True or weights=, or batch_sampler=torch.utils.data.BatchSampler(sampler, batch_size, drop_last), "
         "which is read again each epoch"
     )
