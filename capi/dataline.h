@@ -41,8 +41,8 @@
  *
  * Status     Functions that can fail return a dl_status: 0 (DL_OK), a positive soft result, or a negative error.
  * Errors     The last parameter of such a function is a dl_error that the caller owns. It may be NULL, and is
- *            written only if the status is negative. There is no other error state: no thread-local, nothing to
- *            free. Errors are local: the object stays usable.
+ *            written only if the status is negative. There is no other error state: no thread-local variable, and
+ *            nothing to free. An error affects only the call: the object stays usable.
  * Outputs    Unless the status is DL_OK, an output pointer is set to NULL and output numbers are left unchanged.
  * Ownership  A pointer returned through `**out` belongs to the caller, who passes it to the matching destroy or
  *            release function. A pointer that a function returns directly is borrowed from the object passed as
@@ -54,18 +54,19 @@
  *            both). Later releases only append members. The library never reads or writes beyond struct_size. If
  *            the library fills the struct, struct_size may be any value of 4 or more. If the host passes the
  *            struct in, the minimum is the struct's size in release 0.2 and the maximum is DL_STRUCT_MAX_BYTES.
- *            Members that an older host does not have count as zero. Members named reserved must be zero. So must
- *            bytes that a newer host has and this library does not know: otherwise the host uses a feature that
- *            this library lacks, and the call fails with DL_ERR_UNSUPPORTED. The message names the struct and the
- *            offset.
- * Arrays     All elements of an array of structs have the same struct_size, in either direction. It is the
- *            distance in bytes from one element to the next (dl_view_at). Never index such an array with [i]: the
- *            other side may have been built with a longer struct.
- * Threading  Any thread may call any function, also concurrently with other calls on the same object. There are
- *            two exceptions. Options: two calls on the same dl_options must not overlap. Destroying: no other call
- *            on the object may be in progress or follow. dl_batch_release does not count as destroying: each
- *            holder of a reference may release it at any time. Concurrent dl_loader_next calls each return a
- *            different batch. A concurrent seek, load or new epoch takes effect between two batches.
+ *            Members that an older host does not have count as zero. Members named reserved must be zero. The same
+ *            applies to bytes beyond the members that this library knows. If one of them is not zero, the host
+ *            uses a feature of a newer release, and the call fails with DL_ERR_UNSUPPORTED. The message names the
+ *            struct and the offset.
+ * Arrays     All elements of an array of structs have the same struct_size, whichever side passes the array. It is
+ *            the distance in bytes from one element to the next (dl_view_at). Never index such an array with [i]:
+ *            the other side may have been built with a longer struct.
+ * Threading  Any thread may call any function, even while other calls on the same object are in progress. There
+ *            are two exceptions. First, two calls on the same dl_options must not overlap. Second, while an object
+ *            is being destroyed, no other call on it may be in progress, and none may follow. dl_batch_release
+ *            does not count as destroying: each holder of a reference may release it at any time. Concurrent
+ *            dl_loader_next calls each return a different batch. A concurrent seek, load or new epoch takes effect
+ *            between two batches.
  * Callbacks  The library calls the host only through tables that the host provided. A callback must not throw or
  *            longjmp, and must not call Dataline unless its comment allows it.
  * Numbers    Sizes are in bytes and times in nanoseconds, as the names show. Booleans are int32_t, 0 or 1.
@@ -74,8 +75,8 @@
  *            call. After fork() a dataset stays usable in the child. A loader or an opening returns DL_ERR_FORKED
  *            there. The child may destroy it.
  *
- * This header is one long file on purpose: hosts include one header, authors of bindings read one document, and
- * the ABI is compared as one text.
+ * The whole interface is in this one header, so that hosts include one file and authors of bindings read one
+ * document.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -91,7 +92,7 @@ extern "C" {
 
 /* DL_API makes a function visible outside the library. Functions use the platform's calling convention for C (x64
  * on Windows: do not include this header under /Gv). A Windows host that links the static library defines
- * DL_STATIC. Other hosts define nothing: DL_BUILD is for the library itself. */
+ * DL_STATIC. Other hosts do not define anything. DL_BUILD is used only to build the library itself. */
 #ifndef DL_API
 #if defined(_WIN32) && defined(DL_STATIC)
 #define DL_API
@@ -123,13 +124,13 @@ extern "C" {
 DL_API int32_t dl_version_number(void);     /* The library's version: major * 10000 + minor * 100 + patch. */
 DL_API const char* dl_version_string(void); /* The same as text: "0.2.0". */
 DL_API int32_t dl_abi_version(void);        /* The library's ABI: compare it with DL_ABI_VERSION. */
-/* Describes the build of the library: the optional parts and the compiler, as in
- * `highway mimalloc libjpeg; gcc 12.2.0`. Kernels for devices follow, if there are any, with the CUDA version that
- * compiled them and the architectures: `; kernels: CUDA 12.0, sm_75 sm_80`. Missing parts come last, each with its
- * cost: `; missing: highway (normalised rows ... slower), libwebp (...)`. */
+/* Describes how the library was built: the optional parts and the compiler, as in
+ * `highway mimalloc libjpeg; gcc 12.2.0`. If the build has device kernels, the CUDA version that compiled them and
+ * their architectures follow: `; kernels: CUDA 12.0, sm_75 sm_80`. Missing parts come last, each with its cost:
+ * `; missing: highway (normalised rows ... slower), libwebp (...)`. */
 DL_API const char* dl_build_info(void);
 
-#define DL_STRUCT_MAX_BYTES 4096 /* no struct of any release is larger */
+#define DL_STRUCT_MAX_BYTES 4096 /* no release has a larger struct */
 
 /* ---- Status and errors ------------------------------------------------------------------------------------ */
 
@@ -166,7 +167,7 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_ERR_TRUNCATED (-44) /* a file is shorter than it declares, or became shorter while in use */
 #define DL_ERR_CORRUPT (-45)
 #define DL_ERR_UNSAFE_TYPE (-46)  /* object arrays and pickles */
-#define DL_ERR_MISMATCH (-47)     /* parts of a dataset do not fit each other */
+#define DL_ERR_MISMATCH (-47)     /* parts of a dataset do not match each other */
 #define DL_ERR_CHANGED (-48)      /* a file was modified while in use */
 #define DL_ERR_BAD_SAMPLE (-49)   /* on_error=raise; the message names the step, the samples and the causes */
 #define DL_ERR_TOO_MANY_BAD (-50) /* more than max_bad distinct bad samples */
@@ -227,8 +228,8 @@ typedef struct dl_cancel_token dl_cancel_token; /* ends opens and waits from ano
 #define DL_MEMORY_ARENA 2    /* batch slots, 2 MiB aligned, page-locked for a device; one block per loader */
 #define DL_MEMORY_DATA 3     /* datasets held in memory, 2 MiB aligned */
 #define DL_MEMORY_OVERFLOW 4 /* a batch beyond max_leases */
-/* 2 MiB aligned address space, touched only as needed: images during decoding (one block per worker), rows without
- * a fixed size (one block per loader). */
+/* 2 MiB aligned address space whose pages are touched only as needed: images during decoding (one block per
+ * worker), rows without a fixed size (one block per loader). */
 #define DL_MEMORY_FRAMES 5
 
 /* Allocates the memory of the datasets and loaders that are created with it: slots, tables, data, copies. Small
@@ -298,8 +299,8 @@ DL_API DL_MUST_CHECK dl_status dl_options_set_weights(dl_options* options, const
 DL_API DL_MUST_CHECK dl_status dl_options_set_lengths(dl_options* options, const int64_t* lengths,
                                                       int64_t count, void (*release)(void* context),
                                                       void* context, dl_error* error);
-/* dl_options_set_allocator and dl_options_set_log replace the table that was set before. The tables are copied.
- * What they point to must live until their `destroy` is called. Errors: DL_ERR_INVALID_ARGUMENT (a function is
+/* dl_options_set_allocator and dl_options_set_log replace the previous table. The tables are copied. What they
+ * point to must stay valid until their `destroy` is called. Errors: DL_ERR_INVALID_ARGUMENT (a function is
  * missing, or a wrong struct_size). */
 DL_API DL_MUST_CHECK dl_status dl_options_set_allocator(dl_options* options, const dl_allocator* allocator,
                                                         dl_error* error);
@@ -310,8 +311,8 @@ DL_API DL_MUST_CHECK dl_status dl_options_set_cancel_token(dl_options* options, 
 /* Sets the environment for `rank=auto` and `world_size=auto`: "NAME=value" strings, ended by NULL, such as the C
  * variable environ. The library never reads the environment itself. Launcher variables are copied and all others
  * are ignored. dl_loader_create uses them if either option is auto. It fails with DL_ERR_INVALID_ARGUMENT if the
- * variables are not ranks or contradict each other, and with DL_ERR_BAD_OPTION if the other option is a number
- * that differs from the launcher's value. Since 0.3. */
+ * values are not valid ranks or contradict each other. It fails with DL_ERR_BAD_OPTION if only one option is auto
+ * and the other differs from the launcher's value. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_options_set_environment(dl_options* options, const char* const* environment,
                                                           dl_error* error);
 /* Returns the current value as text: the default if the key is not set, "" if there is none. Valid until the next
@@ -343,17 +344,18 @@ typedef struct dl_launcher {
 /* Detects the launcher from `environment` (see dl_options_set_environment). The first of these that is set is
  * used: RANK and WORLD_SIZE (torchrun); JAX_PROCESS_ID and JAX_NUM_PROCESSES; the variables of Open MPI, of PMI,
  * of a Slurm step; PMIX_RANK; JOB_COMPLETION_INDEX. The rank and the size always come from the same launcher.
- * Slurm variables count only inside a step. A step with one task per machine does not count if its tasks start
- * another launcher.
+ * Slurm variables are used only inside a step. They are ignored if the step has one task per machine and its tasks
+ * start another launcher.
  *
- * Errors: DL_ERR_INVALID_ARGUMENT if a set of variables is incomplete, if two launchers contradict each other, or
- * if values are not ranks. The message names the variables and their values. Threading: any thread. Since 0.3. */
+ * Errors: DL_ERR_INVALID_ARGUMENT if a variable of a launcher is missing, if two launchers contradict each other,
+ * or if a value is not a valid rank. The message names the variables and their values. Threading: any thread.
+ * Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_launcher_detect(const char* const* environment, dl_launcher* out,
                                                   dl_error* error);
 
 /* What an option applies to. */
 #define DL_SCOPE_DATASET 1
-#define DL_SCOPE_LOADER 2 /* an option of both has 3 */
+#define DL_SCOPE_LOADER 2 /* an option of both has the value 3 */
 
 /* One row of the table of options. */
 typedef struct dl_option_info {
@@ -449,11 +451,12 @@ DL_API int32_t dl_dtype_from_name(const char* name); /* The dtype with this name
 
 #define DL_MAX_RANK 33 /* 32 for a sample and one for the batch */
 
-/* One tensor of a batch or of a schema. The first dim of a batch is the samples. The schema of a dataset does not
- * have this dim. In the schema of a loader it is batch_size, or -1 if batches may differ in size.
+/* One tensor of a batch or of a schema. The first dim of a batch counts the samples. The schema of a dataset does
+ * not have this dim. In the schema of a loader, it is batch_size, or -1 if batches may differ in size.
  *
  * The samples of a ragged field differ in length. `data` is packed, and its first dim is the sum of all lengths
- * (-1 in a schema). Sample i is the rows `[offsets[i], offsets[i + 1])`. Bytes and UTF-8 text are ragged u8. */
+ * (-1 in a schema). Sample i consists of the rows `[offsets[i], offsets[i + 1])`. Bytes and UTF-8 text are ragged
+ * u8. */
 typedef struct dl_view {
   uint32_t struct_size;
   int32_t kind;   /* DL_KIND_* */
@@ -494,11 +497,11 @@ static inline const dl_view* dl_view_at(const dl_view* views, int32_t index) {
  *
  * Files that change while in use. Every file is checked before a batch reads from it, and again when the batch has
  * been copied. Truncated data is therefore a bad sample (DL_ERR_TRUNCATED, with file and offset), never zeros. If
- * a file keeps its size but was modified after open (by its modification time), all of it is DL_ERR_CHANGED: open
- * it again. A file that grew, or was unlinked, renamed or replaced, is read as it was at open. A change that
- * affects neither size nor modification time is not detected. io=auto maps files of local file systems. It reads
- * all other files with pread, as io=pread does: those on network, user-space and unknown file systems without a
- * block device.
+ * the modification time of a file changes after open and its size does not, every read of it fails with
+ * DL_ERR_CHANGED: open it again. A file that grew, or was unlinked, renamed or replaced, is read as it was at
+ * open. A change that affects neither size nor modification time is not detected. io=auto maps files on local file
+ * systems. Like io=pread, it uses pread for files on network and user-space file systems, and on unknown file
+ * systems without a block device.
  *
  * fault_guard=true. If a whole page of a mapped file is truncated during a read, or its disk fails, the kernel
  * sends SIGBUS, which kills the process. With this option a SIGBUS handler turns it into an error
@@ -506,30 +509,31 @@ static inline const dl_view* dl_view_at(const dl_view* views, int32_t index) {
  *
  *   Others     The handler acts only on loads from mapped files of datasets opened with this option. It forwards
  *              everything else to the previous handler (with its flags and mask) or the default action. The first
- *              such dl_dataset_open installs it, with SA_ONSTACK, until the process ends. A handler that the host
- *              installs later must forward faults it does not recognize. When another such dataset is opened, the
- *              log reports any handler that was installed over this one. If the host restored the default action,
- *              this handler is also installed again.
+ *              such dl_dataset_open installs it, with SA_ONSTACK, and it stays until the process ends. A handler
+ *              that the host installs later must forward faults it does not recognize. Each further
+ *              dl_dataset_open with this option logs a warning if another handler has been installed since. If the
+ *              host has restored the default action, the call also installs this handler again.
  *   Threads    The handler runs in the loading thread: a worker, or the thread in dl_loader_next. Workers block
  *              all signals except SIGBUS. A host thread that blocks SIGBUS and calls dl_loader_next is not
  *              guarded.
  *   fork       A child inherits the handler, and its datasets stay guarded.
  *   Unloading  A shared library that installed it stays in memory (RTLD_NODELETE). dlclose is harmless.
- *   Copies     Two copies of the library in one process both work: the later one forwards to the earlier one.
+ *   Copies     A process may contain two copies of the library: the handler of the later one forwards to that of
+ *              the earlier one.
  *   Windows    DL_ERR_UNSUPPORTED: the system does not allow a mapped file to be truncated.
  *
- * io=pread and io=memory need no guard. The option has no effect there. */
+ * io=pread and io=memory do not need a guard, and ignore this option. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_open(const char* uri, const dl_options* options, dl_dataset** out,
                                                dl_error* error);
 
 /* A field in host memory.
  *
- *   DL_KIND_DENSE    shape[0] is the samples, in C order and packed.
- *   DL_KIND_STRIDED  As dense, but sample i starts at `data + i * row_stride_bytes`, itself in C order and packed.
- *                    If the stride is less than a row, samples overlap. If it is 0, all samples are the same row.
- *                    If it is negative, samples go down from data.
- *   DL_KIND_RAGGED   data is packed and shape[0] is its rows. offsets has one entry more than there are samples,
- *                    as in dl_view. */
+ *   DL_KIND_DENSE    shape[0] is the number of samples. The data is packed, in C order.
+ *   DL_KIND_STRIDED  As dense, but sample i starts at `data + i * row_stride_bytes`. Each sample is packed, in C
+ *                    order. If the stride is less than the size of a row, samples overlap. If it is 0, all samples
+ *                    are the same row. If it is negative, later samples have lower addresses.
+ *   DL_KIND_RAGGED   data is packed and shape[0] is its number of rows. offsets has one entry more than there are
+ *                    samples, as in dl_view. */
 typedef struct dl_array {
   uint32_t struct_size;
   int32_t kind; /* DL_KIND_* */
@@ -544,8 +548,8 @@ typedef struct dl_array {
   int64_t sample_count; /* ragged: entries in offsets minus one; dense: 0 or shape[0] */
 } dl_array;
 /* Creates a dataset from arrays. If `release` is NULL, they are copied. Otherwise they are borrowed and must not
- * change. `release(context)` is then called once, from any thread, when the dataset and everything made from it
- * (loaders, composed datasets) are gone. */
+ * change. `release(context)` is then called once, from any thread, when the dataset and everything created from it
+ * (loaders, composed datasets) have been freed. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count,
                                                       void (*release)(void* context), void* context,
                                                       const dl_options* options, dl_dataset** out,
@@ -562,15 +566,15 @@ DL_API DL_MUST_CHECK dl_status dl_dataset_from_arrays(const dl_array* arrays, in
  *   - leaves of structs as `struct/leaf`
  *   - dictionaries as their values
  *
- * Values are delivered from where they are stored. Two kinds of values are copied: bool, which Arrow stores as
- * bits, and values with nulls that are filled. `keys` are the keys of an `arrow:` URI, such as
+ * Batches are filled straight from the table's memory. Two kinds of values are first copied: bool, which Arrow
+ * stores as bits, and values whose nulls are filled. `keys` are the keys of an `arrow:` URI, such as
  * `fields=image/bytes,label&nulls=fill(0)`. If it is NULL, all columns are read, and a sample with a null is bad.
  *
  * The call takes ownership of its Arrow arguments, even if it fails: their `release` is NULL afterwards. The
- * stream and its schema are read and released in this call. The arrays are released by any thread, when the
- * dataset and everything made from it are gone. They must not change. Offsets and indices are checked. Arrow's
- * structs do not contain buffer lengths: the host is responsible for them. A saved state can be loaded only with
- * the same rows in the same arrays.
+ * stream and its schema are read and released in this call. The arrays are released from any thread, when the
+ * dataset and everything created from it have been freed. They must not change until then. Offsets and indices are
+ * checked. Arrow's structs do not contain the lengths of buffers, so the host must ensure that they are long
+ * enough. A saved state can be loaded only with the same rows in the same arrays.
  *
  * Errors:
  *   - DL_ERR_READER: the stream failed. The message contains its text.
@@ -600,9 +604,9 @@ typedef struct dl_reader_cell {
   /* In: the field's bytes (dense) or 0. Out, ragged: bytes of the record, which must be whole items. More than
    * capacity means that the sample is too large (DL_ERR_TOO_LARGE). */
   int64_t bytes;
-  /* Out: NULL if the bytes are at data. Otherwise their address in host memory, with any alignment: rows are
-   * converted directly from there. The bytes must not change until request->release is called. If that is not set,
-   * they must not change while the dataset or anything made from it exists. */
+  /* Out: NULL if the bytes are at data. Otherwise the address of the bytes in host memory, with any alignment. The
+   * bytes must not change until request->release is called. If that is not set, they must not change while the
+   * dataset or anything created from it exists. */
   const void* borrowed;
   int32_t status; /* out: nonzero if this record is bad; the host chooses the code */
   int32_t reserved32;
@@ -617,9 +621,9 @@ typedef struct dl_reader_request {
   int32_t field_count;    /* as in dl_reader */
   int32_t cell_bytes;     /* distance from one cell to the next */
   const int64_t* indices; /* [record_count] */
-  /* [record_count]: each record's place in the order of the epoch, for random draws. A sample that replaces a bad
-   * one has the slot of the bad one. -1 if the record has no place in an epoch (dl_dataset_image_info; the upload
-   * of io=device). */
+  /* [record_count]: the position of each record in the order of the epoch, from which a reader can derive random
+   * numbers. A sample that replaces a bad one has the slot of the bad one. -1 if the record is read outside an
+   * epoch (by dl_dataset_image_info, or for the upload of io=device). */
   const int64_t* slots;
   int64_t epoch; /* -1 where slots are -1 */
   uint64_t seed; /* the loader's seed; 0 in dl_dataset_image_info */
@@ -628,12 +632,13 @@ typedef struct dl_reader_request {
    * until `read` returns. */
   const int32_t* cancelled;
   dl_reader_cell* cells; /* record r, field f: dl_reader_cell_at(request, r, f) */
-  /* Why a record is bad: the text of record r starts at `messages + r * message_bytes`. Zeroed before the call. If
-   * the call fails, the text of record 0 is used for records without a text. */
+  /* Where `read` may write why a record is bad: the text of record r starts at `messages + r * message_bytes`.
+   * Zeroed before the call. If the call fails, records without a text get the text of record 0. */
   char* messages;
   int64_t message_bytes; /* room for one text with its NUL */
-  /* Out: called once, from the thread that called `read`, when no borrowed memory of this call is read any more.
-   * Also called if the call failed. Must not call Dataline. NULL: borrowed memory lives as long as the dataset. */
+  /* Out: called once, from the thread that called `read`, when the library no longer reads the memory that this
+   * call lent. Also called if the call failed. Must not call Dataline. NULL: the borrowed memory stays valid as
+   * long as the dataset. */
   void (*release)(void* release_context);
   void* release_context; /* out: for `release` */
   uint64_t reserved[4];  /* as in dl_reader_cell */
@@ -658,13 +663,13 @@ static inline dl_reader_cell* dl_reader_cell_at(const dl_reader_request* request
  * thread in dl_loader_next calls it; with `prompt`, both do. It returns one of:
  *
  *   - 0: the cells are filled.
- *   - DL_READER_INTERRUPTED: the host wants its thread back. The records do not count as bad and the position
- *     stays. dl_loader_next returns DL_INTERRUPTED, and the next call reads the batch again.
+ *   - DL_READER_INTERRUPTED: the host needs its thread. The records do not count as bad, and the position does not
+ *     change. dl_loader_next returns DL_INTERRUPTED, and the next call reads the batch again.
  *   - another value, for example an errno: all records of the call are bad.
  *
  * `fields` is the schema: name, kind, dtype, rank, shape without the batch dim, axes. For a ragged field, bytes is
  * its maximum, or 0 if that is not known. `destroy` (may be NULL) is called once, when `read` will not be called
- * again and no borrowed memory is read any more. */
+ * again and the library no longer reads borrowed memory. */
 typedef struct dl_reader {
   uint32_t struct_size;
   int32_t field_count;
@@ -676,50 +681,52 @@ typedef struct dl_reader {
   /* A string that changes when the data changes; NULL for none. Saved states compare it. So does the option
    * `cache`, which reuses samples as long as this string and `files` stay the same. */
   const char* fingerprint;
-  /* The number of blocks. Once one record of a block was read, its other records are cheap, as in a compressed
-   * group. Block i ends before record block_ends[i]. The values ascend, and the last one is record_count.
-   * shuffle=window uses these blocks and ignores shuffle_block, so that each block is read within one stretch of
-   * an epoch. Copied. 0, with block_ends NULL: none. Since 0.3. */
+  /* The number of blocks. A block is a group of records that are cheap to read together, such as those of a
+   * compressed group. Block i ends before record block_ends[i]. The values ascend, and the last one is
+   * record_count. shuffle=window uses these blocks and ignores shuffle_block, so that each block is read within a
+   * short part of an epoch. Copied. 0, with block_ends NULL: no blocks. Since 0.3. */
   int64_t block_count;
   const int64_t* block_ends; /* [block_count]. Since 0.3. */
-  /* How many blocks the reader can keep open. Reading from one more block costs as much as opening it again. 0:
-   * any number. With shuffle=window fewer are open at a time: shuffle_blocks is at most a quarter of this number,
-   * and at least 1. Since 0.3. */
+  /* How many blocks the reader can keep open. If records of more blocks are read, the reader has to open blocks
+   * again. 0: any number. shuffle=window keeps fewer blocks open at a time: shuffle_blocks is limited to a quarter
+   * of this number, but at least 1. Since 0.3. */
   int64_t held_blocks;
-  /* 1: a call takes as long as copying its records, and sometimes a few milliseconds. It waits only for local
-   * storage. A consumer that waits for a batch then also calls `read`, in its own thread, as long as calls take
-   * tens of microseconds on average. Its deadline may be late by one call. Workers take complete batches. 0: only
-   * workers call it. Since 0.3. */
+  /* 1: a call takes about as long as copying its records, with occasional waits of a few milliseconds for local
+   * storage. A consumer that waits for a batch then also calls `read` on its own thread, as long as calls take
+   * tens of microseconds on average. Its timeout may be late by one call. Each worker fills complete batches. 0:
+   * only workers call `read`. Since 0.3. */
   int32_t prompt;
   int32_t reserved; /* zero. Since 0.3. */
-  /* A hint that block `block` of block_ends is read soon. The reader can do expensive work, such as decompression,
-   * while other threads read or the consumer computes. Called with shuffle=window, about once per epoch for each
-   * block, in the order in which blocks are opened. The threads that call `read` also call it, concurrently. It
-   * must only record the number and return immediately: a batch waits for it. Some blocks are never announced, and
-   * after a seek some announced blocks are not read. NULL: none. Since 0.3. */
+  /* A hint that block `block` of block_ends will be read soon. The reader can then do expensive work, such as
+   * decompression, while other threads read or the consumer computes. Called with shuffle=window, about once per
+   * epoch for each block, in the order in which blocks are opened. The threads that call `read` also call this
+   * function, concurrently. It must only record the number and return immediately, because a batch waits for it.
+   * Some blocks are never announced, and after a seek some announced blocks are not read. NULL: none. Since
+   * 0.3. */
   void (*advise)(void* context, int64_t block);
   /* The files that the records are read from, in order: paths on this machine, or in storages that the options
-   * contain. Each must exist. The library records their state now, so a file that is opened later may differ. It
-   * compares them wherever it compares its own files: in saved states, for the option `cache`, in
-   * dl_dataset_identity. Copied. 0, with files NULL: none. Since 0.3. */
+   * contain. Each must exist. The library records their identity when the dataset is created, so it does not
+   * notice changes made before that. It then compares them like the files of its own formats: in saved states, for
+   * the option `cache`, and in dl_dataset_identity. Copied. 0, with files NULL: none. Since 0.3. */
   int64_t file_count;
   const char* const* files; /* [file_count]. Since 0.3. */
-  /* [file_count]: the record after the last one of each file; the values ascend to record_count. NULL: a record
-   * may be in any file. If set, a changed file invalidates only its own samples in a cache. Copied. Since 0.3. */
+  /* [file_count]: the index after the last record of each file; the values ascend to record_count. A changed file
+   * then invalidates only its own samples in a cache. NULL: a record may be in any file. Copied. Since 0.3. */
   const int64_t* file_ends;
 } dl_reader;
 /* Creates a dataset over the reader. The table is copied. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options,
                                                       dl_dataset** out, dl_error* error);
 
-/* Composed datasets keep their own references to the parts. options may be NULL. Their allocator and memory_budget
- * apply to the indices that dl_dataset_subset copies. Their pack_length packs the composed samples.
+/* Combine datasets. The new dataset keeps its own references to the parts. options may be NULL. The allocator and
+ * memory_budget of the options apply to the indices that dl_dataset_subset copies. If pack_length is set, the
+ * samples of the new dataset are packed.
  *
- *   - dl_dataset_zip: fields side by side. The lengths must be equal. names[i] renames the field of part i, or
- *     prefixes its fields ("name/field") if there are several. names may be NULL.
- *   - dl_dataset_concat: one after another. The fields must be equal.
- *   - dl_dataset_subset: samples `indices[0..count)` of a dataset. The indices are borrowed with `release`, else
- *     copied. */
+ *   - dl_dataset_zip: a sample has the fields of all parts. The lengths must be equal. names[i] renames the field
+ *     of part i, or prefixes its fields ("name/field") if there are several. names may be NULL.
+ *   - dl_dataset_concat: the samples of the parts, one part after another. The fields must be equal.
+ *   - dl_dataset_subset: the samples `indices[0..count)` of a dataset. The indices are borrowed if `release` is
+ *     set, and copied otherwise. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names,
                                               int32_t count, const dl_options* options, dl_dataset** out,
                                               dl_error* error);
@@ -739,7 +746,7 @@ DL_API const char* dl_dataset_format(const dl_dataset* dataset); /* The format: 
 DL_API const char* dl_dataset_uri(const dl_dataset* dataset);    /* As passed to dl_dataset_open, or "". */
 DL_API int32_t dl_dataset_note_count(const dl_dataset* dataset); /* The number of notes. */
 /* A note for the user; "" for an index out of range. "left out: ..." names a file, or bytes of a file, that are
- * not in the dataset (bad_files=skip). "damaged: ..." names a file or a set that is not what was written. */
+ * not in the dataset (bad_files=skip). "damaged: ..." names a file or a set that differs from what was written. */
 DL_API const char* dl_dataset_note(const dl_dataset* dataset, int32_t index);
 /* Class names, indexed by label (a folder's class directories, in order). dl_dataset_class_count is 0 if the
  * dataset has none. A composed dataset has the classes of the first part that has any. A name is UTF-8, or the raw
@@ -750,9 +757,9 @@ DL_API const char* dl_dataset_class_name(const dl_dataset* dataset, int64_t inde
 
 /* Reads one sample through the transforms of `options`, as a batch of one: for viewers, tests and checks. Options
  * that define a sample apply (transform, seed, device, limits, memory). Options for order, batches, threads and
- * bad samples do not. Random operators draw as for the first sample of epoch 0. Each call plans and allocates as
- * dl_loader_create does: do not train with it. Errors: those of dl_loader_create and dl_loader_next;
- * DL_ERR_OUT_OF_RANGE for the index. */
+ * bad samples do not. Random operators use the random numbers of the first sample of epoch 0. Each call plans and
+ * allocates memory as dl_loader_create does, which is too slow for training. Errors: those of dl_loader_create and
+ * dl_loader_next; DL_ERR_OUT_OF_RANGE for the index. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_read(const dl_dataset* dataset, int64_t index,
                                                const dl_options* options, dl_batch** out, dl_error* error);
 
@@ -762,35 +769,37 @@ DL_API void dl_dataset_destroy(dl_dataset* dataset);
 /* ---- Loaders ---------------------------------------------------------------------------------------------- */
 
 /* Creates a loader: plans memory, starts the workers and starts loading. The loader keeps its own reference to the
- * dataset. options may be NULL. The driver is opened only for device=cuda and pin_memory.
+ * dataset. options may be NULL. The CUDA driver is loaded only for device=cuda and pin_memory.
  *
  * Errors:
  *   - DL_ERR_OUT_OF_RANGE: indices, weights or start.
  *   - DL_ERR_NO_MEMORY: for device memory, the message states how much is needed and how much is free.
- *   - DL_ERR_MISMATCH: parts of a mix whose samples do not fit one batch.
+ *   - DL_ERR_MISMATCH: the samples of the parts of a mix cannot share a batch.
  *   - DL_ERR_NO_DEVICE, DL_ERR_DEVICE_LOST: with device=cuda.
  *   - DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD, DL_ERR_OVER_BUDGET, DL_ERR_THREAD,
  *     DL_ERR_EMPTY, DL_ERR_UNSUPPORTED. */
 DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_options* options,
                                                 dl_loader** out, dl_error* error);
 
-/* Returns the next batch, in order. A negative timeout_ns waits without limit, 0 polls. dl_batch_release returns
- * the batch's slot. DL_END_OF_EPOCH ends each epoch once. DL_END follows the last one.
+/* Returns the next batch, in order. A negative timeout_ns waits without limit, 0 polls. Pass the batch to
+ * dl_batch_release. At the end of each epoch, one call returns DL_END_OF_EPOCH. After the last epoch, all calls
+ * return DL_END.
  *
- * With num_workers=0 the call does the work itself, regardless of the timeout. If another thread is already doing
- * it, the call waits for that thread as for a worker. With workers, a call that waits also fills rows, in pieces
- * of at most about 50 us. It does not do so with timeout 0, and it calls a host reader only if dl_reader.prompt is
- * set.
+ * With num_workers=0, the call loads the batch itself, regardless of the timeout. If another thread is already
+ * loading it, the call waits for that thread as it would for a worker. With workers, a call that waits also fills
+ * rows, in pieces of at most about 50 us. It does not do so with timeout 0, and it calls a host reader only if
+ * dl_reader.prompt is set.
  *
  * A system failure while a batch is filled is never a bad sample, regardless of on_error. The call fails with
  * DL_ERR_NO_MEMORY, DL_ERR_TOO_MANY_FILES, or DL_ERR_IO (a device that fails every read, a call that is always
- * interrupted), with os_error and the file. The position stays and nothing is counted. The next call fills the
- * batch again, with the same bytes. A failed device read is tried twice. It is a bad sample only if other samples
- * can be read.
+ * interrupted), with os_error and the file. The position does not change and nothing is counted. The next call
+ * fills the batch again, with the same bytes. A read that fails on the device is tried twice. It makes a sample
+ * bad only if other samples can be read.
  *
  * Errors:
- *   - DL_ERR_BAD_SAMPLE: once per step. The position stays, and the next call delivers the step's good samples.
- *   - DL_ERR_WRONG_STATE: the caller is a reader, operator or storage that is filling a batch of this loader, and
+ *   - DL_ERR_BAD_SAMPLE: once per step. The position does not change, and the next call delivers the step's good
+ *     samples.
+ *   - DL_ERR_WRONG_STATE: a reader, operator or storage calls this while it fills a batch of this loader, and
  *     would wait for its own thread. With device=cuda, see also dl_batch_wait on CUDA graphs.
  *   - DL_ERR_DEVICE_LOST: with device=cuda. Every later call returns it too, even for batches loaded before.
  *   - DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_FORKED.
@@ -800,60 +809,62 @@ DL_API DL_MUST_CHECK dl_status dl_loader_next(dl_loader* loader, int64_t timeout
                                               dl_error* error);
 
 /* With num_workers=0, loads on the calling thread for about budget_ns, so that a frame loop can spread a batch
- * over several frames. DL_OK: a batch, an end or an error is due, and dl_loader_next returns immediately.
- * DL_TIMEOUT: the budget is spent and work remains. The call also returns DL_CANCELLED and DL_INTERRUPTED.
+ * over several frames. DL_OK: a batch, an end or an error is ready, and dl_loader_next returns immediately.
+ * DL_TIMEOUT: the budget is used up and work remains. The call may also return DL_CANCELLED or DL_INTERRUPTED.
  *
  * The budget is checked after each run (one sample if images are decoded, else up to 256 samples or about 1 MiB).
  * A call loads at least one run, and exceeds the budget by at most one run. With a budget of 0 or less, or with
- * workers, it loads nothing and only reports whether something is due. With lease_overflow=wait, dl_loader_next
+ * workers, it loads nothing and only reports whether something is ready. With lease_overflow=wait, dl_loader_next
  * still waits for a release if all leases are held. Errors: DL_ERR_FORKED, DL_ERR_DEVICE_LOST, DL_ERR_WRONG_STATE
  * (see dl_loader_next). */
 DL_API DL_MUST_CHECK dl_status dl_loader_work(dl_loader* loader, int64_t budget_ns, dl_error* error);
 
 /* Starts a loop over one epoch, as the `for` loops of the bindings do. At the start of an epoch, or right after a
- * seek or load, it covers the rest of that epoch. Otherwise it covers the next epoch from step 0. The previous
- * loop ends. Pass *out to dl_epoch_release. Returns DL_END after the last epoch, or DL_CANCELLED. Errors:
- * DL_ERR_FORKED, DL_ERR_NO_MEMORY. The previous loop then continues. Since 0.3. */
+ * seek or load, the loop covers the rest of that epoch. Otherwise it covers the next epoch from step 0. The
+ * previous loop ends. Pass *out to dl_epoch_release. Returns DL_END after the last epoch, or DL_CANCELLED. Errors:
+ * DL_ERR_FORKED, DL_ERR_NO_MEMORY. If the call fails, the previous loop continues. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_loader_epoch(dl_loader* loader, dl_epoch** out, dl_error* error);
-/* Creates a handle without an epoch, for a caller whose waits must be interrupted separately. dl_epoch_next on it
- * does what dl_loader_next does, including DL_END. dl_epoch_interrupt ends no other caller's wait. The handle ends
- * no loop, and only the end of the loader ends it (DL_CANCELLED). It is cheap enough to create one for each wait.
- * Pass *out to dl_epoch_release. Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY. Since 0.3. */
+/* Creates a handle that is not bound to an epoch, for a caller whose waits must be interrupted separately.
+ * dl_epoch_next on it does what dl_loader_next does, including DL_END. dl_epoch_interrupt on it does not affect
+ * the waits of other callers. The handle does not end other loops, and stays usable until the loader is destroyed
+ * (DL_CANCELLED). It is cheap enough to create one for each wait. Pass *out to dl_epoch_release. Errors:
+ * DL_ERR_FORKED, DL_ERR_NO_MEMORY. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_loader_stream(dl_loader* loader, dl_epoch** out, dl_error* error);
 /* Does what dl_loader_next does, for one loop. Several threads may share the loop: each batch goes to one of them.
  *
  * DL_END_OF_EPOCH: the epoch is over. The first such result moves the position to (epoch + 1, 0). All other
- * waiting callers and all later calls also get it, and do not move the position. All threads therefore see the
- * end, and none gets a batch of the next epoch.
+ * waiting callers and all later calls get the same result, without moving the position. Every thread therefore
+ * leaves the loop, and none gets a batch of the next epoch.
  *
  * DL_ERR_WRONG_STATE: the loop was ended before that, by a newer dl_loader_epoch or dl_loader_begin_epoch, a seek,
  * a loaded state or the end of the loader. Callers that wait get it too. No batch is lost.
  *
- * dl_loader_next reads from the same stream and ends no loop. This loop does not receive the batches that
- * dl_loader_next returned, and an end that it returned also ends the loop. Other results and errors: as
- * dl_loader_next, but never DL_END. Since 0.3. */
+ * dl_loader_next reads from the same stream and does not end loops. This loop does not receive batches that
+ * dl_loader_next has returned. If dl_loader_next has returned DL_END_OF_EPOCH, the loop is over too. Other results
+ * and errors: as dl_loader_next, but never DL_END. Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_epoch_next(dl_epoch* epoch, int64_t timeout_ns, dl_batch** out,
                                              dl_error* error);
-/* Ends every dl_epoch_next that waits on this handle, with DL_INTERRUPTED. If none waits, the next call returns
- * it, so that no interrupt is lost. Never blocks. NULL is allowed. Threading: any thread, including in a signal
- * handler. Since 0.3. */
+/* Ends every dl_epoch_next that waits on this handle, with DL_INTERRUPTED. If no call is waiting, the next one
+ * returns DL_INTERRUPTED, so that no interrupt is lost. Never blocks. NULL is allowed. Threading: any thread,
+ * including in a signal handler. Since 0.3. */
 DL_API void dl_epoch_interrupt(dl_epoch* epoch);
-/* Frees the handle, even after its loader was destroyed. NULL is allowed. An epoch that is released in the middle
- * stays the current one until another loop starts. Threading: once, when no other call on the handle is in
- * progress or follows. Since 0.3. */
+/* Frees the handle, even after its loader was destroyed. NULL is allowed. If a handle is released in the middle of
+ * its epoch, that epoch stays the current one until another loop starts. Threading: once, when no other call on
+ * the handle is in progress or follows. Since 0.3. */
 DL_API void dl_epoch_release(dl_epoch* epoch);
 
 /* Does what dl_loader_epoch does, without a handle, for one thread that calls dl_loader_next. Returns DL_END after
  * the last epoch. */
 DL_API DL_MUST_CHECK dl_status dl_loader_begin_epoch(dl_loader* loader, dl_error* error);
 
-/* Returns the position (epoch, step), 0 <= step <= steps. At (e, steps), DL_END_OF_EPOCH of epoch e is still due.
- * At (e + 1, 0), it was delivered. The position counts the batches that dl_loader_next delivered, not those loaded
- * ahead. */
+/* Returns the position (epoch, step), 0 <= step <= steps. At (e, steps), DL_END_OF_EPOCH of epoch e has not been
+ * returned yet. At (e + 1, 0), it has. The position counts the batches that dl_loader_next has delivered, not
+ * prefetched ones. */
 DL_API DL_MUST_CHECK dl_status dl_loader_position(const dl_loader* loader, int64_t* epoch, int64_t* step,
                                                   dl_error* error);
-/* Moves to a position, in O(1) (a Fisher-Yates or weighted order builds its table first). Clears dl_loader_cancel
- * and dl_loader_interrupt. Leased batches stay valid. Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_FORKED. */
+/* Moves to a position. Takes constant time, except that a Fisher-Yates or weighted order first builds its table.
+ * Clears dl_loader_cancel and dl_loader_interrupt. Leased batches stay valid. Errors: DL_ERR_OUT_OF_RANGE,
+ * DL_ERR_FORKED. */
 DL_API DL_MUST_CHECK dl_status dl_loader_seek(dl_loader* loader, int64_t epoch, int64_t step,
                                               dl_error* error);
 /* The number of batches in an epoch, the same on every rank; -1: unknown. */
@@ -861,14 +872,14 @@ DL_API int64_t dl_loader_steps(const dl_loader* loader);
 
 /* Replaces the order (sample_indices), starting at the next epoch that has not begun. Only for loaders created
  * with sample_indices, and with the same count. Lifetime: see dl_options_set_indices. The replaced order is kept
- * until the next such call, so that a state saved under it can be loaded. To load an older state, set its order
- * again first. */
+ * until the next such call, so that a state saved with it can be loaded. To load an older state, first set its
+ * order again. */
 DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const int64_t* indices, int64_t count,
                                                      void (*release)(void* context), void* context,
                                                      dl_error* error);
 
-/* Saves the position and the identity of the job, as text of any length. The data is identified by what a copy on
- * another machine also has. These are the base names and sizes of the files in order, and a checksum of the first
+/* Saves the position and the identity of the job, as text of any length. The data is identified by properties that
+ * a copy on another machine shares: the base names and sizes of the files in order, and a checksum of the first
  * and last 64 KiB of each (at most 64 files). If a device cannot read them, the call fails and the loader stays
  * usable.
  *
@@ -878,30 +889,32 @@ DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const in
 DL_API DL_MUST_CHECK dl_status dl_loader_state_save(const dl_loader* loader, char* text, size_t* bytes,
                                                     dl_error* error);
 /* Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the job that
- * saved it. rank and world_size may differ too, if the global batch is equal. With tune=on the loader starts with
- * the workers and the depth that the other job had found. Errors: DL_ERR_BAD_STATE, DL_ERR_STATE_REFUSED (the
- * message names the first line that differs, with both values). */
+ * saved it. rank and world_size may differ too, if the global batch is equal. With tune=on, the loader starts with
+ * the number of workers and the depth that the saved job had found. Errors: DL_ERR_BAD_STATE, DL_ERR_STATE_REFUSED
+ * (the message names the first line that differs, with both values). */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_load(dl_loader* loader, const char* text, dl_error* error);
 
 /* Ends every current and later wait with DL_CANCELLED, until a seek or load. Never blocks. Threading: any
  * thread. */
 DL_API void dl_loader_cancel(dl_loader* loader);
-/* Ends every dl_loader_next, dl_epoch_next and dl_loader_work that waits, with DL_INTERRUPTED. If none waits, the
- * next of these calls returns it. Only a seek or load clears an interrupt before that. Never blocks. Threading:
- * any thread, including in a signal handler. */
+/* Ends every dl_loader_next, dl_epoch_next and dl_loader_work that waits, with DL_INTERRUPTED. If no call is
+ * waiting, the next of these calls returns DL_INTERRUPTED. Only a seek or load clears an interrupt before that.
+ * Never blocks. Threading: any thread, including in a signal handler. */
 DL_API void dl_loader_interrupt(dl_loader* loader);
 
-/* A handle for the host's event loop. It is signalled while dl_loader_next would not wait. On Linux it is a
- * descriptor that poll, select and epoll report as readable. On Windows it is a HANDLE for WaitForMultipleObjects.
- * Rely on nothing else: only wait on it, never read, write, reset or close it. With num_workers=0 it is signalled,
- * except while lease_overflow=wait makes dl_loader_next wait for a release. The first call creates it. It lives as
- * long as the loader. Errors: DL_ERR_TOO_MANY_FILES, DL_ERR_NO_MEMORY, DL_ERR_UNSUPPORTED (other systems). */
+/* Returns a handle for the host's event loop, which is signalled while dl_loader_next would not block. On Linux it
+ * is a descriptor that poll, select and epoll report as readable. On Windows it is a HANDLE for
+ * WaitForMultipleObjects. Only wait on it: never read, write, reset or close it. With num_workers=0 it is
+ * signalled, except while lease_overflow=wait makes dl_loader_next wait for a release. The first call creates it.
+ * It lives as long as the loader. Errors: DL_ERR_TOO_MANY_FILES, DL_ERR_NO_MEMORY, DL_ERR_UNSUPPORTED (other
+ * systems). */
 DL_API DL_MUST_CHECK dl_status dl_loader_wait_handle(dl_loader* loader, intptr_t* out, dl_error* error);
 
 /* Returns the schema of the batches, after transforms. */
 DL_API const dl_view* dl_loader_fields(const dl_loader* loader, int32_t* count);
 
-/* Counters since the loader was created. delivered + skipped + dropped = the rank's slots of the epochs so far. */
+/* Counters since the loader was created. delivered + skipped + dropped = the number of slots of this rank in the
+ * epochs so far. */
 typedef struct dl_stats {
   uint32_t struct_size;
   int32_t num_workers;       /* in use; 0: the caller's thread */
@@ -913,22 +926,22 @@ typedef struct dl_stats {
   int64_t padded;            /* rows added by last_batch=pad */
   int64_t replaced;          /* rows filled with a replacement sample */
   int64_t bad;               /* distinct bad samples seen */
-  int64_t wait_ns;           /* consumers waited in dl_loader_next; 0 with num_workers=0 */
+  int64_t wait_ns;           /* time that consumers waited in dl_loader_next; 0 with num_workers=0 */
   int64_t waits;             /* calls of dl_loader_next that had to wait */
   int64_t worker_cpu_ns;     /* CPU time of worker threads; 0 with num_workers=0 */
   int64_t arena_bytes;       /* the slots; for rows without a fixed size, the part touched so far */
   int64_t held_bytes;        /* all host memory that the loader holds now */
   int64_t budget_bytes;      /* the limit in force */
   int64_t leases_held;       /* batches held by consumers now */
-  int64_t lease_copies;      /* batches delivered as a new allocation, beyond the slots for leases */
+  int64_t lease_copies;      /* batches delivered as copies, because all slots for leases were in use */
   int64_t ready_batches;     /* loaded, not yet delivered */
   int64_t pinned_bytes;      /* page-locked; 0 if that was refused (logged once) */
   int64_t threads_abandoned; /* workers abandoned in a host callback that did not return */
   int64_t device_bytes;      /* device memory that the loader holds now */
   int64_t copied_bytes;      /* copied over the bus to the device */
   int64_t warned;            /* images delivered although the decoder warned of damage (on_warning=accept) */
-  int64_t cache_read;        /* samples found in the cache (option cache). Since 0.3. */
-  int64_t cache_made;        /* samples read and processed instead; 0 without a cache. Since 0.3. */
+  int64_t cache_read;        /* samples that the cache provided (option cache). Since 0.3. */
+  int64_t cache_made;        /* samples that had to be processed; 0 without a cache. Since 0.3. */
 } dl_stats;
 /* Fills *out. */
 DL_API DL_MUST_CHECK dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* error);
@@ -939,7 +952,7 @@ typedef struct dl_bad_sample {
   dl_status code;
   int64_t source;
   int64_t index;
-  int64_t epoch; /* where it was found first */
+  int64_t epoch; /* where it was first found */
   int64_t step;
   int64_t slot;
   int64_t replacement; /* the replacement sample; -1: skipped */
@@ -953,9 +966,9 @@ DL_API DL_MUST_CHECK dl_status dl_loader_bad_sample_at(const dl_loader* loader, 
 
 /* Cancels, joins the workers and frees the loader. NULL is allowed. Leased batches stay valid until they are
  * released. A worker inside a host callback (dl_reader, dl_storage) sees request->cancelled and has one second to
- * return. After that it is abandoned together with what it uses, and this is logged. With a device, the call waits
- * for the copies in flight and for the work queued on released batches. The loader's loops end: dl_epoch_next
- * returns DL_ERR_WRONG_STATE, and the host releases them as usual.
+ * return. After that, the worker is abandoned together with what it uses, and a warning is logged. With a device,
+ * the call waits for the copies in flight and for the work queued on released batches. The loader's loops end:
+ * dl_epoch_next returns DL_ERR_WRONG_STATE, and the host releases them as usual.
  *
  * Threading: once, when no other call on the loader or on one of its loops is in progress. No call on the loader
  * may follow. */
@@ -987,37 +1000,39 @@ DL_API void dl_batch_release(dl_batch* batch);
 
 /* Batches in device memory (device=cuda:N) are delivered while their copies are still in flight. A `stream` is a
  * CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy stream, however the program
- * was compiled. cudaStreamPerThread is the stream of the calling thread. A batch that waited in it may be released
- * by any thread. The library then uses the legacy stream, which runs after the streams of all threads. Neither call
- * blocks the host.
+ * was compiled. cudaStreamPerThread is the stream of the calling thread. If a batch waited in it, any thread may
+ * release the batch. The library then uses the legacy stream, which runs after the streams of all threads. Neither
+ * call blocks the host.
  *
- *   - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the first
- *     use in each stream that reads the batch. It always records the stream, which must live until the batch is
- *     released. With device_sync=host batches are complete already, and the call does nothing else.
- *   - dl_batch_release_on: as dl_batch_release, but the memory is written again only after the work now in
+ *   - dl_batch_wait: work that is queued later in `stream` starts only when the batch is complete. Call it in each
+ *     stream that reads the batch, before the first use. It always records the stream, which must live until the
+ *     batch is released. With device_sync=host, batches are already complete, and the call does nothing else.
+ *   - dl_batch_release_on: as dl_batch_release, but the memory is reused only after the work that is now queued in
  *     `stream` is done.
- *   - dl_batch_release: the same for every stream that waited for the batch and was not released since.
+ *   - dl_batch_release: the same for every stream that has waited for the batch and has not been passed to
+ *     dl_batch_release_on.
  *
- * A stream that reads a batch without having waited for it must be finished before the batch is released, or be
- * passed to dl_batch_release_on.
+ * If a stream reads a batch without having waited for it, either its work must be finished before the batch is
+ * released, or the stream must be passed to dl_batch_release_on.
  *
- * CUDA graphs. Every call may be made while a graph is captured, on any thread, and invalidates no capture. The
- * exception is dl_batch_wait: it refuses a stream that is being captured (DL_ERR_WRONG_STATE), because the memory
- * holds another batch when the graph runs. Wait before the capture begins, and copy the batch into memory of your
- * own that the graph reads. If a batch is released while a stream that used it is being captured, the release is
- * ordered after that stream, once the capture is over. The stream must live until then. If no other memory is free
- * meanwhile, dl_loader_next returns DL_ERR_WRONG_STATE after a second.
+ * CUDA graphs. Any thread may make any call while a graph is being captured, without invalidating the capture. The
+ * exception is dl_batch_wait: it rejects a stream that is being captured (DL_ERR_WRONG_STATE), because the memory
+ * will hold another batch when the graph runs. Wait before the capture begins, and copy the batch into memory of
+ * your own that the graph reads. If a batch is released while a stream that used it is being captured, the release
+ * is ordered after that stream, once the capture is over. The stream must live until then. If no other memory is
+ * free meanwhile, dl_loader_next returns DL_ERR_WRONG_STATE after a second.
  *
- * fork(). A child must not access the memory of batches or slots. On kernels older than 5.9, fork() may give the
- * parent different pages from those that the device reads, if they are page-locked (device=cuda, pin_memory). On
- * such kernels, do not fork while a loader exists: start processes with posix_spawn, or before the loader.
+ * fork(). A child must not access the memory of batches or slots. On Linux kernels older than 5.9, after fork()
+ * the parent's page-locked memory (device=cuda, pin_memory) may no longer be the pages that the device reads. On
+ * such kernels, do not fork while a loader exists. Start processes before the loader is created, or use
+ * posix_spawn.
  *
  * On the cpu device there is nothing to wait for, and dl_batch_release_on does what dl_batch_release does.
  * dl_batch_release_on always drops the reference, even if it fails.
  *
  * Errors:
- *   - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The host then waits for
- *     the whole device before the memory is written again.
+ *   - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The library then waits
+ *     for the whole device before it reuses the memory.
  *   - DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
  *
  * Threading: any thread; the thread's current CUDA context is preserved. */
@@ -1029,10 +1044,10 @@ DL_API DL_MUST_CHECK dl_status dl_batch_release_on(dl_batch* batch, void* stream
  * The tensors of dl_batch_dlpack have no such flag, so read-only fields fail with DL_ERR_UNSUPPORTED. For a ragged
  * field, the tensor is the packed data.
  *
- * These calls do not wait for device memory: use dl_batch_wait for each stream. The deleter does what
- * dl_batch_release does. If no stream has waited, as with DLPack's stream=-1, CUDA's legacy stream represents the
- * reader, and with it each blocking stream. The memory is written again only after the work that is queued in them
- * when the batch is released. */
+ * These calls do not wait until device memory is complete: call dl_batch_wait for each stream. The deleter does
+ * what dl_batch_release does. If no stream has waited, as with DLPack's stream=-1, the library assumes that CUDA's
+ * legacy stream reads the batch, and with it all blocking streams. It reuses the memory only after the work that
+ * was queued in them when the batch was released. */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 DL_API DL_MUST_CHECK dl_status dl_batch_dlpack(dl_batch* batch, int32_t field, struct DLManagedTensor** out,
@@ -1048,19 +1063,19 @@ DL_API DL_MUST_CHECK dl_status dl_batch_dlpack_versioned(dl_batch* batch, int32_
  *   - ragged: large_list of that
  *   - ragged u8 of one dim: large_binary
  *
- * The array shares the batch's memory, and holds the batch until it is released (any thread, even after the loader
- * is destroyed). So does each child that was moved out. Two kinds of fields are copied: bool, which Arrow stores
- * as bits, and fields whose rows are not stored one after another (DL_VIEW_OVERLAPPING, several fields of one
- * record). The schema holds nothing. The previous contents of *schema and *array are ignored; after an error they
- * are unchanged. Errors: DL_ERR_UNSUPPORTED (bf16 and complex numbers, a dim above 2^31 - 1, a batch in device
- * memory). Since 0.3. */
+ * The array shares the batch's memory, and holds the batch until the array is released (from any thread, even
+ * after the loader is destroyed). The same applies to a child that is moved out of it. Two kinds of fields are
+ * copied: bool, which Arrow stores as bits, and fields whose rows are not stored one after another
+ * (DL_VIEW_OVERLAPPING, several fields of one record). The schema does not hold the batch. The previous contents
+ * of *schema and *array are ignored; after an error they are unchanged. Errors: DL_ERR_UNSUPPORTED (bf16 and
+ * complex numbers, a dim above 2^31 - 1, a batch in device memory). Since 0.3. */
 DL_API DL_MUST_CHECK dl_status dl_batch_arrow(dl_batch* batch, struct ArrowSchema* schema,
                                               struct ArrowArray* array, dl_error* error);
 
 /* ---- Unstable --------------------------------------------------------------------------------------------- */
-/* Calls that may change or be removed in a minor release. They have their own version node (DATALINE_UNSTABLE): if
- * the library lacks a call that a program uses, the dynamic linker refuses the program, and it does not crash.
- * Define DL_STABLE_ONLY before the include to leave these calls out. */
+/* Calls that may change or be removed in a minor release. They have their own symbol version (DATALINE_UNSTABLE):
+ * if the library lacks a call that a program uses, the dynamic linker refuses to start the program instead of
+ * letting it crash later. Define DL_STABLE_ONLY before the include to leave these calls out. */
 #ifndef DL_STABLE_ONLY
 #define DL_UNSTABLE /* marks these calls */
 
@@ -1072,20 +1087,19 @@ typedef struct dl_opening dl_opening; /* a dataset that is being opened */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_open_async(const char* uri, const dl_options* options,
                                                                  dl_opening** out, dl_error* error);
 /* Waits for an opening. A negative timeout_ns waits without limit, 0 polls. DL_OK: *out is the dataset, which the
- * caller destroys. It is returned once, and does not need the opening any more. DL_TIMEOUT: it is not open yet.
- * DL_CANCELLED and the errors of dl_dataset_open are returned by every call. Errors: DL_ERR_WRONG_STATE (the
- * dataset was returned before), DL_ERR_FORKED (in a forked child), those of dl_dataset_open. Threading: any
+ * caller destroys. It is returned only once, and stays valid after the opening is destroyed. DL_TIMEOUT: it is not
+ * open yet. DL_CANCELLED and the errors of dl_dataset_open are returned by every call. Errors: DL_ERR_WRONG_STATE
+ * (the dataset was returned before), DL_ERR_FORKED (in a forked child), those of dl_dataset_open. Threading: any
  * thread. If several wait, one gets the dataset. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_wait(dl_opening* opening, int64_t timeout_ns,
                                                            dl_dataset** out, dl_error* error);
-/* A handle that is readable once dl_opening_wait would not wait: an eventfd on Linux. Poll it; never read or close
- * it. The first call creates it. It lives as long as the opening. Errors: DL_ERR_TOO_MANY_FILES,
- * DL_ERR_UNSUPPORTED, DL_ERR_FORKED. */
+/* Returns a handle (an eventfd on Linux) that becomes readable when dl_opening_wait no longer blocks. Poll it;
+ * never read or close it. The first call creates it. It lives as long as the opening. Errors:
+ * DL_ERR_TOO_MANY_FILES, DL_ERR_UNSUPPORTED, DL_ERR_FORKED. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_wait_handle(dl_opening* opening, intptr_t* out,
                                                                   dl_error* error);
-/* Progress of an opening. All numbers only grow. Totals grow as more becomes known, since files are listed before
- * the first is opened. A total is never less than the part that is done. The DL_LOG_PROGRESS lines of the log
- * contain the same numbers. */
+/* Progress of an opening. All numbers only grow. Totals grow as more files are found and opened. A total is never
+ * less than the part that is done. The DL_LOG_PROGRESS lines of the log contain the same numbers. */
 typedef struct dl_progress {
   uint32_t struct_size;
   int32_t done;        /* 1: dl_opening_wait would not wait */
@@ -1101,18 +1115,19 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_progress(const dl_opening*
 /* Ends the opening soon, with DL_CANCELLED, unless it completes first. The cancel token of the options has the
  * same effect, but this call does not cancel the token. Never blocks. NULL is allowed. Threading: any thread. */
 DL_API DL_UNSTABLE void dl_opening_cancel(dl_opening* opening);
-/* Cancels the opening, waits for its thread and frees it, with the dataset if that was not returned. The thread
- * notices a cancel between files, pieces of 8 MiB, members of a .gz file and 1024 entries. NULL is allowed. In a
- * forked child it only frees memory. Do not call it from a callback. */
+/* Cancels the opening, waits for its thread and frees it. If the dataset was not returned, it is freed too. The
+ * thread checks for cancellation between files, after every 8 MiB or 1024 entries, and between members of a .gz
+ * file. NULL is allowed. In a forked child it only frees memory. Do not call it from a callback. */
 DL_API DL_UNSTABLE void dl_opening_destroy(dl_opening* opening);
 
-/* Describes the local files that the dataset is read from, as lines of text "key: value". Compare the text to
- * decide whether you can reuse something that was made from the dataset earlier. Two texts are equal if the
- * structure is equal: formats, fields, keys, order of parts. For each file, the canonical path, size, inode,
- * modification time and status-change time must also be equal. A remount changes nothing. Paths appear as digests.
- * A storage object has its fingerprint instead. In a folder, every file is examined. *bytes and text: see
- * dl_loader_state_save. Errors: DL_ERR_UNSUPPORTED (data in memory, a reader without files and fingerprint,
- * objects without a fingerprint: changes cannot be detected). Threading: any thread. Since 0.3. */
+/* Describes the local files that the dataset is read from, as lines of text "key: value". Compare this text with
+ * an earlier one to decide whether you can reuse something that was made from the dataset. Two texts are equal if
+ * the structure is equal (formats, fields, keys, order of parts) and if the canonical path, size, inode,
+ * modification time and status-change time of each file are equal. A remount does not change the text. Paths
+ * appear as digests. A storage object is described by its fingerprint instead. In a folder, every file is
+ * examined. *bytes and text: see dl_loader_state_save. Errors: DL_ERR_UNSUPPORTED (data in memory, a reader
+ * without files and fingerprint, objects without a fingerprint: changes cannot be detected). Threading: any
+ * thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_identity(const dl_dataset* dataset, char* text,
                                                                size_t* bytes, dl_error* error);
 
@@ -1147,10 +1162,10 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_image_info(const dl_datase
                                                                  int64_t index, dl_image_info* out,
                                                                  dl_error* error);
 
-/* Returns how to recover pixels: the value delivered in a channel of field `field` (index in dl_loader_fields) is
- * `pixel * scale + offset`. `pixel` is the stored u8 or u16. If all channels are alike, pass any channel. Errors:
- * DL_ERR_INVALID_ARGUMENT (no such field or channel), DL_ERR_UNSUPPORTED (the values do not map back to pixels).
- * Threading: any thread. */
+/* Returns how to convert delivered values back to pixels: a value in a channel of field `field` (index in
+ * dl_loader_fields) is `pixel * scale + offset`, where `pixel` is the stored u8 or u16. If all channels have the
+ * same scale, pass any channel. Errors: DL_ERR_INVALID_ARGUMENT (no such field or channel), DL_ERR_UNSUPPORTED
+ * (the values do not map back to pixels). Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_pixel_scale(const dl_loader* loader, int32_t field,
                                                                  int64_t channel, double* scale,
                                                                  double* offset, dl_error* error);
@@ -1176,14 +1191,14 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* lo
 /* ---- Measurements ----------------------------------------------------------------------------------------- */
 /* Where the time goes. The counters of dl_stats are always available. With stats=full, or once a trace has begun,
  * the loader also measures each worker's time, by stage and by reason for waiting, and the consumer's calls of
- * dl_loader_next. This costs at most 1 %, or 0.1 us per batch: of several runs that take microseconds, only one is
- * measured and represents the others. */
+ * dl_loader_next. This costs at most 1 %, or 0.1 us per batch. Where runs take only microseconds, the loader
+ * measures one of several and extrapolates. */
 
-typedef struct dl_metrics dl_metrics; /* what a loader measures; outlives the loader */
-/* Returns what a loader measures, as a table. The table stays valid when the loader is destroyed, and then reports
- * its last numbers. Destroy it with dl_metrics_destroy (NULL is allowed). In a forked child its calls return
- * DL_ERR_FORKED. Threading: any thread. Any number of threads may read one dl_metrics, even while its loader is
- * destroyed. Since 0.3. */
+typedef struct dl_metrics dl_metrics; /* measurements of a loader; outlives the loader */
+/* Returns a table of what the loader measures. The table stays valid after the loader is destroyed, and then
+ * contains the last values. Destroy it with dl_metrics_destroy (NULL is allowed). In a forked child, calls on it
+ * return DL_ERR_FORKED. Threading: any thread. Any number of threads may read one dl_metrics, even while its
+ * loader is destroyed. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_metrics(const dl_loader* loader, dl_metrics** out,
                                                              dl_error* error);
 DL_API DL_UNSTABLE void dl_metrics_destroy(dl_metrics* metrics);
@@ -1199,15 +1214,15 @@ DL_API DL_UNSTABLE void dl_metrics_destroy(dl_metrics* metrics);
  *   `next`     calls of dl_loader_next that delivered a batch
  *   `between`  the time from one such call to the next
  *   `work`     a thread fills batches. `part` is the stage: "order", "read" (finding records, waiting for
- *              storage), "pack", "copy to device". Each field has its operators ("image: decode" and others) or a
- *              copy ("label: copy").
+ *              storage), "pack", "copy to device", and for each field its operators ("image: decode" and others)
+ *              or a copy ("label: copy").
  *   `wait`     a worker waits. `part` is the reason: "no room" (prefetch_depth batches are ready, the consumer is
- *              slower), "no work" (other threads load the rest), "parked" (it has no CPU), "device" (the device
- *              still reads all slots).
- *   `off_cpu`  the part of `work` without a CPU: "no CPU" (others had them all), "storage" (and anything else that
- *              blocks). 0 if the system does not report it.
- *   `device`   the device works for a batch, by its own clock: "copy", "kernels". Known when the slot is used
- *              again.
+ *              slower), "no work" (other threads load the rest), "parked" (there is no CPU for it), "device" (the
+ *              device still reads all slots).
+ *   `off_cpu`  the part of `work` in which the thread was not on a CPU: "no CPU" (other threads used them all),
+ *              "storage" (and anything else that blocks). 0 if the system does not report it.
+ *   `device`   the device works on a batch, measured by its own clock: "copy", "kernels". Known when the slot is
+ *              reused.
  *
  * Since 0.3. */
 typedef struct dl_metric {
@@ -1220,13 +1235,13 @@ typedef struct dl_metric {
   int32_t thread; /* a worker, from 0; DL_THREAD_ALL; DL_THREAD_CONSUMER */
   uint32_t reserved;
   int64_t value;  /* duration: the sum */
-  int64_t count;  /* duration: how often. Count and sum are estimates where not all are timed */
-  int64_t bytes;  /* stage: what it read or made */
+  int64_t count;  /* duration: how often. Count and sum are estimates if not every run is timed */
+  int64_t bytes;  /* stage: bytes that it read or produced */
   int64_t p50_ns; /* median of the times, rounded up by at most an eighth */
   int64_t p99_ns;
   int64_t max_ns;
 } dl_metric;
-/* The number of rows. Grows once, when a trace begins. Since 0.3. */
+/* The number of rows. It grows once, when a trace begins. Since 0.3. */
 DL_API DL_UNSTABLE int64_t dl_metrics_count(const dl_metrics* metrics);
 /* Fills *out with row `index`. Errors: DL_ERR_INVALID_ARGUMENT (no such row). Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_at(const dl_metrics* metrics, int64_t index,
@@ -1240,15 +1255,15 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_at(const dl_metrics* metri
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_text(const dl_metrics* metrics, const char* labels,
                                                            char* text, size_t* bytes, dl_error* error);
 
-/* A call of dl_loader_next that took 10 ms or more. Calls that end with DL_TIMEOUT or DL_INTERRUPTED count as one
- * with the call that then delivers, without the time between them. Since 0.3. */
+/* A call of dl_loader_next that took 10 ms or more. If calls end with DL_TIMEOUT or DL_INTERRUPTED, their time is
+ * added to the next call that delivers a batch. The time between the calls does not count. Since 0.3. */
 typedef struct dl_stall {
   uint32_t struct_size;
   uint32_t reserved;
   int64_t epoch; /* of the batch that was delivered */
   int64_t step;
   int64_t wait_ns;
-  /* What the workers spent that time on, as dl_metric.part; "leases": the consumer held max_leases batches.
+  /* What the workers spent that time on, as in dl_metric.part; "leases": the consumer held max_leases batches.
    * Borrowed from the dl_metrics. */
   const char* cause;
 } dl_stall;
@@ -1270,11 +1285,11 @@ typedef struct dl_trace_sink {
   int32_t (*write)(void* context, const char* text, size_t bytes);
 } dl_trace_sink;
 
-/* Starts a trace: what each thread does from now on, and the life of each batch. The text is JSON in Chrome's
- * trace event format, which Perfetto and speedscope open. Times are the time of day in microseconds. That clock is
- * read once, so they never jump. path is a new file, an empty one, or an older trace, which is overwritten. If it
- * is NULL, sink receives the text. At 256 MiB, or when the disk is full, the trace ends with a line in the log.
- * The job continues.
+/* Starts a trace, which records what each thread does from now on, and the life of each batch. The text is JSON in
+ * Chrome's trace event format, which Perfetto and speedscope can open. Timestamps are the time of day in
+ * microseconds; the clock is read only once, so that they never jump. path is a new file, an empty one, or an
+ * older trace, which is overwritten. If path is NULL, sink receives the text. The trace ends with a log message
+ * when it reaches 256 MiB or when the disk is full. The job continues.
  *
  * Errors:
  *   - DL_ERR_INVALID_ARGUMENT: neither path nor sink, or both.
@@ -1285,17 +1300,17 @@ typedef struct dl_trace_sink {
  * Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_start(dl_loader* loader, const char* path,
                                                                  const dl_trace_sink* sink, dl_error* error);
-/* Ends the trace, as dl_loader_destroy does. Does nothing if there is none. Errors: DL_ERR_IO, or DL_ERR_TOO_LARGE
- * for some limits, if the trace could not be written completely. Since 0.3. */
+/* Ends the trace, as dl_loader_destroy does. Does nothing if there is no trace. Errors: DL_ERR_IO if the trace
+ * could not be written completely, or DL_ERR_TOO_LARGE if it reached a limit. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_stop(dl_loader* loader, dl_error* error);
 
 /* ---- Tuning ----------------------------------------------------------------------------------------------- */
 /* The number of workers and the prefetch depth can change while a job runs. Either the loader changes them (option
  * `tune`, on by default with num_workers=auto), or the host does. The delivered bytes stay the same.
  *
- * Limits: num_workers=auto allows the number of CPUs, or 8 if that is more; prefetch_depth=auto, or not set,
- * allows 16 batches; a number is the limit itself. The memory plan contains the limits from the start. They are
- * lower where memory_budget requires it, or where the system refuses a thread.
+ * Limits: num_workers=auto allows the number of CPUs, or 8 if that is more. prefetch_depth=auto, or not set,
+ * allows 16 batches. If an option is a number, that number is the limit. The memory plan covers the limits from
+ * the start. They are lower if memory_budget requires it, or if the system refuses to start a thread.
  *
  * The loader measures what the consumer receives: batches per second, and the share of time it waits. It reverts
  * each change that does not help. When nothing is left to try, it rests until the rate falls by a tenth, the share
@@ -1314,18 +1329,19 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_set_workers(dl_loader* load
 typedef struct dl_tuned {
   uint32_t struct_size;
   int32_t mode;           /* DL_TUNE_* */
-  int64_t num_workers;    /* active now, perhaps only as a trial; 0: the caller's thread */
+  int64_t num_workers;    /* active now, possibly as a trial; 0: the caller's thread */
   int64_t prefetch_depth; /* now */
   int64_t most_workers;   /* memory is planned for this many */
   int64_t most_depth;
   int64_t wanted_workers; /* the best so far; with DL_TUNE_WATCH, the setting to try next */
   int64_t wanted_depth;
   int64_t changes; /* how often the setting changed so far */
-  int32_t frozen;  /* 1: nothing is tried now */
+  int32_t frozen;  /* 1: tuning is at rest */
   uint32_t reserved;
-  double batches_per_s; /* consumed, in the last complete measurement; before that 0, as is wait_share */
-  double wait_share;    /* share of that time in which the consumer waited, 0 to 1 */
-  char text[160];       /* what tuning does, and why */
+  double
+      batches_per_s; /* consumed, in the last complete measurement; 0 before the first one, like wait_share */
+  double wait_share; /* share of that time in which the consumer waited, 0 to 1 */
+  char text[160];    /* what tuning does, and why */
 } dl_tuned;
 /* Fills *out. Threading: any thread. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_tuned(const dl_loader* loader, dl_tuned* out,
@@ -1334,8 +1350,8 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_tuned(const dl_loader* load
 /* ---- Mixes ------------------------------------------------------------------------------------------------ */
 /* A mix draws from several datasets (parts) in given shares, or repeats every sample of a part a given number of
  * times per epoch. A loader over it delivers one stream. dl_batch_info.sample_sources names the part of each row,
- * and sample_indices the sample of that part. `mix:recipe.json` describes the same in a file. The part of each
- * slot of the stream is a pure function of the recipe, the seed and the position: see
+ * and sample_indices the sample of that part. A recipe file (`mix:recipe.json`) can describe the same mix. The
+ * part of each slot of the stream is a pure function of the recipe, the seed and the position: see
  * docs/pages/reference/order.md. A mix supports every shuffle, and homogeneous=batch. Repeats do not support
  * shuffle=window and homogeneous=batch together (DL_ERR_UNSUPPORTED). Mixes do not support weights and
  * bucket_edges (DL_ERR_BAD_OPTION). */
@@ -1346,12 +1362,13 @@ typedef struct dl_mix_part {
   uint32_t reserved;
   const char* name;          /* in messages, states and statistics; NULL: its number. Must be unique */
   const dl_dataset* dataset; /* the mix keeps its own reference */
-  /* Relative to the others. 0: not drawn, until a stage sets another weight. A part goes through its own epochs. */
+  /* Relative to the other parts. 0: the part is not drawn until a stage sets another weight. Each part has its own
+   * epochs. */
   double weight;
   /* Each sample occurs floor(repeat) times in an epoch. The fraction is the share of samples that occur once more;
    * they are drawn again for each epoch. */
   double repeat;
-  const char* transform; /* of its samples, before the transform of the loader; NULL: none */
+  const char* transform; /* applied to its samples before the loader's transform; NULL: none */
 } dl_mix_part;
 
 /* Weights that apply from a step of the job on. Steps are counted over all epochs. Since 0.3. */
@@ -1363,20 +1380,21 @@ typedef struct dl_mix_stage {
 } dl_mix_stage;
 
 /* Creates a mix of datasets whose fields have the same names. If fields are stored differently, the transforms of
- * the parts must make them alike. If only sizes differ, use homogeneous=batch: each batch then has rows of one
- * part. If stage_count is 0, stages may be NULL. samples_per_epoch applies to weights; -1: as many as all parts
- * have together. Parts, stages, names and transforms are copied. The mix keeps its own references to the datasets.
- * options may be NULL. With pack_length, the documents that an epoch draws (with shuffle=full and seed 0) are
- * packed. The result is not a mix any more: its rows come from all parts.
+ * the parts must convert them to the same type and shape. If only sizes differ, you can also use
+ * homogeneous=batch: each batch then has rows of one part. If stage_count is 0, stages may be NULL.
+ * samples_per_epoch is used only with weights; -1: the number of samples in all parts. Parts, stages, names and
+ * transforms are copied. The mix keeps its own references to the datasets. options may be NULL. With pack_length,
+ * the documents of one epoch (in the order of shuffle=full and seed 0) are packed. The result is no longer a mix:
+ * a row can contain documents of several parts.
  *
  * If parts of a mix have their own transforms or shapes, only a loader can produce its samples. dl_dataset_zip,
- * dl_dataset_concat and dl_dataset_subset refuse such a mix (DL_ERR_UNSUPPORTED).
+ * dl_dataset_concat and dl_dataset_subset reject such a mix (DL_ERR_UNSUPPORTED).
  *
  * Errors:
  *   - DL_ERR_INVALID_ARGUMENT: a NULL, two equal names, weights and repeats in one mix, repeats with stages or
  *     samples_per_epoch.
  *   - DL_ERR_OUT_OF_RANGE: an invalid weight, repeat, step or samples_per_epoch; all weights are 0.
- *   - DL_ERR_MISMATCH: names both parts and what would make them fit.
+ *   - DL_ERR_MISMATCH: the parts do not match. The message names both and suggests a fix.
  *   - DL_ERR_EMPTY: a part without samples.
  *   - DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD: in the transform of a part.
  *   - DL_ERR_TOO_LARGE: over 1,024 different transforms and shapes.
@@ -1400,10 +1418,10 @@ typedef struct dl_part {
   int64_t samples;   /* in the part */
   int64_t delivered; /* loader: to this rank since create, without pads */
   double repeat;     /* dataset: its repeat; 0: it has a weight */
-  /* Loader: how often the job has gone through the part at its position, over all ranks. */
+  /* Loader: how many passes over the part the job has made at its position, over all ranks. */
   double epochs;
-  double share_asked;    /* of the samples drawn now; dataset: at the start of a job */
-  double share_got;      /* loader: of what was delivered */
+  double share_asked;    /* the requested share at the current step; dataset: at the start of a job */
+  double share_got;      /* loader: the share of the delivered samples */
   const char* transform; /* dataset: the part's own, "" for none; loader: NULL */
 } dl_part;
 /* The number of parts of a mix; 0 for other datasets. Since 0.3. */
@@ -1423,27 +1441,28 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_part_at(const dl_loader* lo
 
 typedef struct dl_writer dl_writer; /* writes a set */
 /* Writes rows as a set: a directory of shards (part-00000.arrow, ...) and a manifest, dataline.manifest.
- * dl_dataset_open reads the set as `FORMAT:PATH`. Until dl_writer_finish the directory is PATH.partial: PATH
- * appears only when it is complete. A shard is on the disk (fsync) before the manifest counts it. After a crash,
- * or dl_writer_destroy without finish, dl_writer_create with the same arguments resumes after the last such shard.
- * It first compares the bytes of every finished shard with its checksum. Shards that differ from the manifest are
- * written again, from the first one on.
+ * dl_dataset_open reads the set as `FORMAT:PATH`. Until dl_writer_finish, the directory is called PATH.partial:
+ * PATH appears only when the set is complete. A shard is synced to the disk (fsync) before the manifest lists it.
+ * After a crash, or dl_writer_destroy without finish, dl_writer_create with the same arguments resumes after the
+ * last such shard. It first verifies the checksum of every finished shard. If one does not match, that shard and
+ * all later ones are written again.
  *
- *   uri     `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`. A shard ends with the append that makes it reach
+ *   uri     `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`. A shard ends after the append that makes it reach
  *           shard_bytes (default: 256MiB). arrow and parquet accept a codec: none (default), lz4 or zstd.
  *   fields  Those of one sample, as in dl_reader. Read during the call only. Names are 1 to 255 bytes of UTF-8
  *           without control characters, so that every set can be opened.
- *   job     A string that states what the set contains; NULL: "". A PATH.partial is refused if its finished shards
- *           have a different job, fields, shard_bytes or codec. It is also refused if no writer made it: a link, a
- *           file, or a directory with files but without a manifest. Nothing in it is changed.
+ *   job     A string that identifies the contents of the set; NULL: "". The call rejects a PATH.partial whose
+ *           finished shards have a different job, fields, shard_bytes or codec. It also rejects a PATH.partial
+ *           that was not made by a writer: a link, a file, or a directory with files but without a manifest. It
+ *           then changes nothing on the disk.
  *
  * The formats are:
  *
- *   arrow, parquet  any field except bf16 and complex ones. The Parquet plug-in reads a set of parquet.
+ *   arrow, parquet  any field except bf16 and complex ones. To read a parquet set, use the Parquet plug-in.
  *   tar             bytes, strings, a label; by WebDataset's conventions
  *   tfrecord        tf.train.Example: bytes, integers as i64, f32
  *   npy             one dense field
- *   tokens          the integers of one field, one after another, without the ends of samples
+ *   tokens          the integers of one field, one sample after another; sample boundaries are not kept
  *
  * Errors:
  *   - DL_ERR_UNSUPPORTED: a field that the format cannot store.
@@ -1462,14 +1481,14 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_create(const char* uri, con
  * dtype and shape. They are read during the call only. position (may be NULL) is what the host needs to resume
  * after these rows. After a restart, dl_writer_position returns the position of the last finished shard.
  *
- * Rows that cannot be stored are all refused, and the writer stays usable: DL_ERR_MISMATCH,
- * DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE. After a failure of the file system (DL_ERR_IO,
- * DL_ERR_PERMISSION, ...: a full disk) each call returns that error. Finished shards stay for the next
- * dl_writer_create. Since 0.3. */
+ * If a row cannot be stored, none of the rows of the call are stored, and the writer stays usable:
+ * DL_ERR_MISMATCH, DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE. If the file system fails, for
+ * example because the disk is full (DL_ERR_IO, DL_ERR_PERMISSION and others), every later call returns that error.
+ * Finished shards are kept for the next dl_writer_create. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_append(dl_writer* writer, const dl_array* arrays,
                                                             int32_t count, const char* position,
                                                             dl_error* error);
-/* Ends the last shard and renames the set to PATH. Afterwards the writer can only be destroyed. Errors:
+/* Completes the last shard and renames the set to PATH. Afterwards, the writer can only be destroyed. Errors:
  * DL_ERR_EMPTY (no rows). Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_finish(dl_writer* writer, dl_error* error);
 /* Progress of a writer. Since 0.3. */
@@ -1503,13 +1522,14 @@ DL_API DL_UNSTABLE const char* dl_writer_format_doc(int32_t index);
  *
  * Tables are copied, with their strings and arrays. `destroy` (may be NULL) is called once with `context`, from
  * any thread, when no extensions, options, dataset or loader needs the table. It is not called if the call that
- * receives the table fails. A name that the library or the object already has is refused
+ * receives the table fails. A name that the library or the object already uses is rejected
  * (DL_ERR_INVALID_ARGUMENT).
  *
- * Callbacks are called from several threads concurrently. Those that return a dl_status return DL_OK, or an error
- * that they describe with dl_error_set. DL_CANCELLED is accepted from a call that was cancelled. Any other value
- * becomes DL_ERR_READER, whose message names the function and the code (from `prepare` of an operator:
- * DL_ERR_BAD_TRANSFORM). Structs passed to callbacks are valid during the call, and as long as struct_size states.
+ * Callbacks are called from several threads concurrently. A callback that returns a dl_status must return DL_OK,
+ * or an error that it describes with dl_error_set. A call that was cancelled may also return DL_CANCELLED. The
+ * library reports any other value as DL_ERR_READER and names the function and the value in the message (for
+ * `prepare` of an operator: DL_ERR_BAD_TRANSFORM). Structs passed to callbacks are valid only during the call and
+ * have the length struct_size.
  *
  * Threading: calls that add to a dl_extensions, set it in options or list it must not overlap. */
 
@@ -1517,12 +1537,12 @@ DL_API DL_UNSTABLE const char* dl_writer_format_doc(int32_t index);
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_create(dl_extensions** out, dl_error* error);
 /* Destroys the object. NULL is allowed. */
 DL_API DL_UNSTABLE void dl_extensions_destroy(dl_extensions* extensions);
-/* Sets the extensions added so far. Later additions do not affect the options. NULL: none. */
+/* Makes the extensions added so far available to these options. Later additions do not affect them. NULL: none. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_options_set_extensions(dl_options* options,
                                                                      const dl_extensions* extensions,
                                                                      dl_error* error);
-/* For callbacks: writes code and message (NUL-terminated UTF-8, truncated if longer), as far as the struct has
- * room, and returns the code. `error` may be NULL. Threading: any thread. */
+/* For callbacks: writes the code and the message (NUL-terminated UTF-8, truncated to fit) to *error, and returns
+ * the code. `error` may be NULL. Threading: any thread. */
 DL_API DL_UNSTABLE dl_status dl_error_set(dl_error* error, dl_status code, const char* message);
 
 typedef struct dl_file dl_file; /* a file that host formats and storages read in place */
@@ -1531,10 +1551,10 @@ typedef struct dl_file dl_file; /* a file that host formats and storages read in
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_open(const char* path, const dl_options* options,
                                                         dl_file** out, dl_error* error);
 DL_API DL_UNSTABLE int64_t dl_file_bytes(const dl_file* file); /* The size when it was opened. */
-/* Reads all `bytes` bytes at `offset`. `cancelled` is the word that the callback received: the storage of the file
- * can then stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL, the token of the options
- * applies. Errors: DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO, which name path and offset. Threading: any
- * thread. */
+/* Reads all `bytes` bytes at `offset`. Pass the `cancelled` pointer that the callback received, so that the
+ * storage of the file can stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL, the cancel token
+ * of the options applies. Errors: DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO, which name path and offset.
+ * Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_read(const dl_file* file, int64_t offset, int64_t bytes,
                                                         void* out, const int32_t* cancelled, dl_error* error);
 /* Destroys the file: once, after all reads. NULL is allowed. */
@@ -1545,7 +1565,7 @@ typedef struct dl_format_key {
   uint32_t struct_size;
   uint32_t reserved;
   const char* name;
-  /* The words that it accepts, `error|ignore` (others are refused), or the kind of value, "INTEGER". */
+  /* The accepted words, as in `error|ignore` (all others are rejected), or the kind of value, as in "INTEGER". */
   const char* values;
   const char* default_value; /* NULL: none */
   const char* doc;
@@ -1555,30 +1575,31 @@ typedef struct dl_format_key {
 typedef struct dl_format_request {
   uint32_t struct_size;
   int32_t key_count;
-  const char* path; /* one path of the URI; several are opened one by one, and concatenated */
-  /* [key_count], in the order of the table: as given, else the default; NULL: neither. */
+  const char* path; /* one path of the URI; if there are several, their datasets are concatenated */
+  /* [key_count], in the order of the table: the value in the URI, or else the default; NULL: neither. */
   const char* const* values;
   const dl_options* options; /* options of the caller, for calls that `open` makes; never NULL */
   /* Becomes nonzero when the dataset is no longer needed: `open` may then return DL_CANCELLED. Read it atomically
    * (relaxed), between files and in long loops. Never NULL. Since 0.3. */
   const int32_t* cancelled;
-  /* `open` reports its progress, for dl_opening_progress and the log: `files` opened out of `total_files` in the
-   * path. Both only grow. Call it from the thread that `open` was called in. Since 0.3. */
+  /* `open` may call this to report its progress, for dl_opening_progress and the log: `files` of the `total_files`
+   * in the path are open. Neither number may decrease. Call it only on the thread that called `open`. Since
+   * 0.3. */
   void (*report)(const struct dl_format_request* request, int64_t files, int64_t total_files);
 } dl_format_request;
 
-/* How certain a format is that a file is its own. */
+/* How certain a format is that it can read a file. */
 #define DL_SNIFF_NO 0
 #define DL_SNIFF_GUESS 1
 #define DL_SNIFF_LIKELY 2  /* a header that other data could start with by chance */
-#define DL_SNIFF_CERTAIN 3 /* a magic number that is long enough */
+#define DL_SNIFF_CERTAIN 3 /* a magic number that is long enough to be unique */
 
-/* A format. It is opened as `name:path?key=value`. It is also found by content or suffix, if no format of the
- * library claims the file with more certainty. */
+/* A format. Users open it as `name:path?key=value`. It is also detected by content or suffix, unless a format of
+ * the library is more certain about the file. */
 typedef struct dl_format {
   uint32_t struct_size;
   int32_t key_count;
-  const char* name; /* 2 to 32 of a-z 0-9 _, a letter first; those of keys and arguments may have 1 */
+  const char* name; /* 2 to 32 characters of a-z 0-9 _, a letter first; keys and arguments: 1 to 32 */
   const char* doc;
   const dl_format_key* keys; /* [key_count]; NULL for none */
   /* Suffixes of file names, separated by spaces: ".wav .flac"; NULL for none. Case is ignored. `open` receives the
@@ -1599,8 +1620,8 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_add_format(dl_extension
 /* An argument of one use of an operator. */
 typedef struct dl_argument_value {
   uint32_t struct_size;
-  int32_t given;         /* 1: given by the user; 0: the default */
-  const char* text;      /* as written, text without its quotes; NULL: absent (the default is "none") */
+  int32_t given;         /* 1: set by the user; 0: the default */
+  const char* text;      /* as written, but text without its quotes; NULL: absent (the default is "none") */
   const double* numbers; /* for a number, a shape (3x32x32) or a list of numbers; else NULL */
   int64_t number_count;
 } dl_argument_value;
@@ -1610,27 +1631,27 @@ typedef struct dl_operator_use {
   uint32_t struct_size;
   int32_t argument_count;
   const dl_argument_value* arguments; /* in the order of the table; step by struct_size */
-  const dl_view* input;               /* the field before, of one sample, as in dl_dataset_fields */
-  /* kind, dtype, rank, shape, axes and max_bytes are the field after. In: the field before. */
+  const dl_view* input;               /* the input field of one sample, as in dl_dataset_fields */
+  /* kind, dtype, rank, shape, axes and max_bytes describe the output field. In: the input field. */
   int32_t kind; /* DL_KIND_DENSE or DL_KIND_RAGGED */
   int32_t dtype;
   int32_t rank;
-  int32_t draws;              /* nonzero: rows also depend on slot, epoch and seed, not on the input alone */
+  int32_t draws;              /* nonzero: the output also depends on slot, epoch and seed */
   int64_t shape[DL_MAX_RANK]; /* ragged: the first dim is -1 */
   char axes[40];              /* one letter per dim, or "" */
   int64_t max_bytes;          /* ragged: of the largest sample; -1: the option max_bytes_per_sample */
-  int32_t heavy; /* nonzero: a row takes 100 us or more, so that rows are shared out one by one */
-  /* On error: the argument that is wrong, so that dl_error.column points there; else -1. */
+  int32_t heavy;              /* nonzero: a row takes 100 us or more, so workers claim rows one by one */
+  /* On error: the index of the wrong argument, so that dl_error.column points to it; else -1. */
   int32_t wrong_argument;
   void* state; /* kept for `apply`, passed to `forget` when the use ends */
   uint64_t reserved[4];
 } dl_operator_use;
 
-/* One row that an operator makes. */
+/* One row that an operator processes. */
 typedef struct dl_operator_row {
   uint32_t struct_size;
   uint32_t reserved32;
-  void* state;       /* of the use; shared by all threads */
+  void* state;       /* set by `prepare`; shared by all threads */
   const void* input; /* any alignment */
   int64_t input_bytes;
   void* output; /* room for `capacity` bytes; not the input */
@@ -1649,12 +1670,12 @@ typedef struct dl_operator_row {
 typedef struct dl_operator {
   uint32_t struct_size;
   int32_t argument_count;
-  const char* name; /* as the name of a format */
+  const char* name; /* same rules as for the name of a format */
   const char* doc;
   const char* source;                /* the reference definition it follows; NULL for none */
   const dl_argument_info* arguments; /* [argument_count]; passed in this order, or by name */
   void* context;
-  /* At create: checks arguments and input, and sets the field after. */
+  /* Called when a loader is created: checks arguments and input, and describes the output field. */
   dl_status (*prepare)(void* context, dl_operator_use* use, dl_error* error);
   dl_status (*apply)(void* context, dl_operator_row* row, dl_error* error); /* an error is a bad sample */
   void (*forget)(void* context, void* state);                               /* may be NULL */
@@ -1664,9 +1685,9 @@ typedef struct dl_operator {
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_add_operator(dl_extensions* extensions,
                                                                       const dl_operator* table,
                                                                       dl_error* error);
-/* Returns draw `number` (0, 1, ...) of this operator for this row, as the library's own operators do. It is a pure
- * function of seed, epoch, slot, the operator's place in the transform and the number. It does not depend on
- * threads. */
+/* Returns random number `number` (0, 1, ...) of this operator for this row, as the library's own operators use it.
+ * It is a pure function of seed, epoch, slot, the operator's place in the transform and `number`. It does not
+ * depend on threads. */
 DL_API DL_UNSTABLE uint64_t dl_operator_random(const dl_operator_row* row, int64_t number);
 
 /* An object that a storage opens. */
@@ -1676,13 +1697,13 @@ typedef struct dl_storage_object {
   const char* path; /* complete, with its scheme */
   /* Becomes nonzero when the open is cancelled. Read it atomically. Never NULL. */
   const int32_t* cancelled;
-  /* Options of the caller: a storage that wraps another opens that with dl_file_open. Never NULL. */
+  /* Options of the caller, for a storage that opens objects of another storage with dl_file_open. Never NULL. */
   const dl_options* options;
   void* object;  /* out: for `read` and `close` */
   int64_t bytes; /* out */
-  /* Out: a string that changes when the bytes of the object change, such as a version or an ETag (since 0.3). Read
-   * before any other call for the object. NULL: changes cannot be detected, so the option `cache` and a resumed
-   * conversion refuse the object. */
+  /* Out: a string that changes when the bytes of the object change, such as a version or an ETag (since 0.3). The
+   * library reads it before any other call for the object. NULL: changes cannot be detected, so the option `cache`
+   * and a resumed conversion reject the object. */
   const char* fingerprint;
   uint64_t reserved[3];
 } dl_storage_object;
@@ -1703,7 +1724,7 @@ typedef struct dl_storage_read {
 } dl_storage_read;
 
 /* A storage provides the bytes of paths that start with `scheme://`. Formats read them as they read files with
- * pread. Only formats that need a directory (folder, mnist, cifar10, cifar100) refuse them. */
+ * pread. Formats that need a directory (folder, mnist, cifar10, cifar100) do not support storages. */
 typedef struct dl_storage {
   uint32_t struct_size;
   uint32_t reserved;
@@ -1725,22 +1746,22 @@ typedef struct dl_threads {
   uint32_t struct_size;
   uint32_t reserved;
   void* context;
-  /* Called on each worker, first and last (to name, pin or register it). `worker` counts from 0. May be NULL. */
+  /* Called on each worker thread when it starts and before it ends, to name, pin or register it. `worker` counts
+   * from 0. May be NULL. */
   void (*start)(void* context, int32_t worker, const char* name);
   void (*end)(void* context, int32_t worker);
-  /* NULL: the library starts the threads. Otherwise called in dl_loader_create. It arranges that main(argument)
-   * runs once, soon, on a host thread. main returns when the loader is destroyed. Returns 0, or an error number
-   * (DL_ERR_THREAD). The thread needs 128 KiB of stack, in addition to what host readers and operators use. The
-   * host is responsible for its signals.
+  /* NULL: the library starts the threads. Otherwise dl_loader_create calls this function, which must arrange that
+   * main(argument) soon runs once on a host thread. main returns when the loader is destroyed. Returns 0, or an
+   * error number (DL_ERR_THREAD). The thread needs 128 KiB of stack, in addition to what host readers and
+   * operators use. The host is responsible for its signals.
    *
-   * Workers that have not begun load nothing, and dl_loader_destroy does not wait for them. main(argument) may
-   * still be called after that: it frees its argument and returns immediately. If it is never called, a few bytes
-   * leak. */
+   * dl_loader_destroy does not wait for workers whose main has not been called yet. If main(argument) is called
+   * after that, it frees its argument and returns immediately. If it is never called, a few bytes leak. */
   int32_t (*run)(void* context, int32_t worker, const char* name, void (*main)(void* argument),
                  void* argument);
   void (*destroy)(void* context);
 } dl_threads;
-/* Replaces the threads that were set before. */
+/* Sets the threads, and replaces those that were set before. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_set_threads(dl_extensions* extensions,
                                                                      const dl_threads* threads,
                                                                      dl_error* error);
@@ -1764,11 +1785,11 @@ typedef struct dl_plugin {
 typedef dl_status (*dl_plugin_register_function)(dl_plugin* plugin, dl_error* error);
 
 /* Loads a plug-in: a path, or a NAME without `/`, which the dynamic linker looks up as libdataline-NAME.so. It
- * stays loaded until the process ends. Either everything that it adds is added, or nothing.
+ * stays loaded until the process ends. If registration fails, nothing that it adds is kept.
  *
  * Errors:
- *   - DL_ERR_NOT_FOUND: states why the linker refused.
- *   - DL_ERR_TRUNCATED: a truncated library is not loaded, since it would end the process.
+ *   - DL_ERR_NOT_FOUND: the message states why the dynamic linker could not load it.
+ *   - DL_ERR_TRUNCATED: the file is truncated. It is not loaded, because that would crash the process.
  *   - DL_ERR_UNSUPPORTED: no such entry point, or a different ABI.
  *   - DL_ERR_NOT_A_FILE, and what the plug-in returns. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_load(dl_extensions* extensions, const char* path,

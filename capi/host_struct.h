@@ -52,7 +52,7 @@ Result<T> read_struct(const T& given) {
     if (bytes[at] == 0) continue;
     return error(Code::kUnsupported, FirstRelease<T>::kName, ": byte ", at, " of ", size,
                  " is not zero; this library (", dl_version_string(), ") knows ", sizeof(T),
-                 " bytes: the host uses a feature of a newer library");
+                 " bytes: the host uses a feature of a newer release");
   }
   T copy = {};
   std::memcpy(static_cast<void*>(&copy), &given, std::min(size, sizeof(T)));

@@ -72,7 +72,7 @@ def machine_line(results, entry, path):
     return (f"{card}{machine['cpu']}, {machine['cores']} CPUs, Linux {machine['kernel']}; PyTorch {versions['torch']}; {entry['data']}; "
             f"{entry['time'][:10]}, commit {entry['commit'][:10]}{' with changes' if entry['changed'] else ''}. Load average "
             f"{entry['load_before']:.1f} before and {entry['load_after']:.1f} after, {entry['stolen_percent']:.0f} % of the CPUs' "
-            f"time stolen by other guests. Medians of {entry['rounds']} epochs, in which all variants take turns; every epoch is in "
+            f"time stolen by other VMs. Medians of {entry['rounds']} epochs, in which all variants take turns; every epoch is in "
             f"`bench/results/{path.name}`.\n")
 
 
@@ -98,7 +98,7 @@ def files(paths):
             entry = results["rows"][name]
             made.update(drawings(entry, Row(entry), SUFFIXES[name]))
     if not any(text.startswith("## On a GPU") for text in sections):
-        sections.append("## On a GPU\n\nIt has not run on one yet: `bench/run.sh --tuning --device cuda`.\n")
+        sections.append("## On a GPU\n\nThe experiment has not run on a GPU yet. To run it: `bench/run.sh --tuning --device cuda`.\n")
     before, rest = PAGE.read_text().split(BEGIN)
     page = before + "\n".join([BEGIN, *sections, END]) + rest.split(END)[1]
     return {PAGE: page, **{PAGE.parent / "_static" / name: text for name, text in made.items()}}

@@ -9,7 +9,7 @@ from statistics import median
 
 LEAST, AGREEING, NEAR = 0.03, 0.75, 0.1
 LOADERS = {"tutorial": "PyTorch, tutorials' dataset", "pytorch": "PyTorch, a lean dataset", "dataline": "Dataline"}
-ONLY_ON_A_GPU = ("cannot be seen on a CPU: PyTorch pins nothing without an accelerator, and `.to(\"cpu\")` copies nothing; "
+ONLY_ON_A_GPU = ("not visible on a CPU: PyTorch pins nothing without an accelerator, and `.to(\"cpu\")` copies nothing; "
                  "row (c) on a GPU shows it")
 # What a change did: what that says of a sentence, where the knob has no words of its own.
 UNCLEAR = "not clear: the epochs differ by more than this"
@@ -17,17 +17,17 @@ VERDICTS = {"less": "confirmed", "more": "corrected: slower here", "same": "no d
 # knob: (what guides say, the words of its own on a CPU)
 KNOBS = {
     "persistent_workers": ("`persistent_workers=True`", {
-        "less": "confirmed: workers are not started anew each epoch",
-        "same": "no difference here: starting the workers is little beside an epoch"}),
+        "less": "confirmed: workers are not restarted in each epoch",
+        "same": "no difference here: starting the workers takes little time compared with an epoch"}),
     "prefetch_factor": ("raise `prefetch_factor`", {
-        "same": "corrected: workers are no faster for a longer queue; it evens out steps of unequal length"}),
+        "same": "corrected: a longer queue does not make workers faster; it evens out steps of unequal length"}),
     "pin_memory": ("`pin_memory=True` and `non_blocking=True`", dict.fromkeys(VERDICTS, ONLY_ON_A_GPU)),
     "batch_size": ("larger batches", {
-        "less": "confirmed for the clock, but it is another training",
-        "same": "corrected: each sample costs the loader what it did before"}),
+        "less": "confirmed for the speed, but the training result differs",
+        "same": "corrected: each sample costs the loader as much as before"}),
     "whole batches": ("index whole batches (`sampler=BatchSampler(...)`, `batch_size=None`), without workers", {}),
     "whole set": ("move the whole set to the GPU", {
-        "less": "confirmed, seen here in the CPU's memory: the floor. It has to fit and needs no augmentation; row (e) on a GPU"}),
+        "less": "confirmed, here in CPU memory: this is the floor. The set must fit, without augmentation; see row (e) on a GPU"}),
     "side stream": ("copy the next batch on a side stream", {}),
 }
 
@@ -91,7 +91,7 @@ def workers_like_cpus(row, sweep, cpus):
     kind, ratio = change(row, sweep[str(best)], sweep[str(cpus)])
     said = f"{cpus} CPUs: {seconds(row, sweep[str(cpus)])}; the best, {best}: {seconds(row, sweep[str(best)])}"
     if kind == "more":
-        return said, f"corrected: {percent(ratio)} beside the best"
+        return said, f"corrected: {percent(ratio)} compared with the best"
     if kind == "unclear":
         return said, UNCLEAR
     return said, "confirmed" if least == cpus else f"as good as any; so is {least}"
@@ -104,7 +104,7 @@ def tune_itself(row, sweep, name, tuned):
     said = (f"`tune=on`: {seconds(row, name)} with {workers} and {tuned['prefetch_depth']} batches; "
             f"the best by hand, {best}: {seconds(row, sweep[str(best)])}")
     verdict = {"more": "not reached", "unclear": "not clear"}.get(kind, "confirmed")
-    return said, f"{verdict}: {percent(ratio)} beside the best by hand"
+    return said, f"{verdict}: {percent(ratio)} compared with the best setting by hand"
 
 
 def knob(row, name, before, after, on_gpu):

@@ -36,8 +36,8 @@ inline constexpr Flag kJsonErrors{"json", "", "print errors and notes as lines o
 // Of every command.
 inline constexpr Flag kCommonFlags[] = {
     kPlugin,
-    {"quiet", "", "no progress, notes or warnings on standard error; errors stay", 'q'},
-    {"verbose", "", "also print what was decided: the format's notes, the loader's plan, its log", 'v'},
+    {"quiet", "", "print only errors on standard error: no progress, notes or warnings", 'q'},
+    {"verbose", "", "also print the format's notes, the loader's plan and its log", 'v'},
     {"help", "", "show this text", 'h'},
 };
 

@@ -55,7 +55,7 @@ constexpr Flag kVerifyFlags[] = {
 constexpr Flag kConvertFlags[] = {
     {"shard_bytes", "SIZE", "size at which a shard ends (default 256MiB)"},
     {"codec", "CODEC", "compression of arrow and parquet: none (default), lz4 or zstd"},
-    {"skip_bad", "", "leave bad samples out and list them; without it the first one ends the run"},
+    {"skip_bad", "", "leave out bad samples and list them; by default, the first one ends the run"},
     kJson,
 };
 constexpr Flag kRecoverFlags[] = {
@@ -64,9 +64,10 @@ constexpr Flag kRecoverFlags[] = {
     kJson,
 };
 constexpr Flag kBenchFlags[] = {
-    {"seconds", "S", "duration of the measurement (default 3), not counting warm-up and yardsticks"},
+    {"seconds", "S",
+     "duration of the measurement (default 3), not counting the warm-up and the comparison loops"},
     {"metrics", "PORT",
-     "serve /metrics for Prometheus at 127.0.0.1 while it runs (0: a free port); --stats full adds where the "
+     "serve /metrics for Prometheus on 127.0.0.1 while it runs (0: a free port); --stats full adds where the "
      "time goes"},
     kJson,
 };
@@ -79,10 +80,11 @@ constexpr Flag kReportFlags[] = {
 constexpr Flag kDoctorFlags[] = {
     {"consumer_ms", "X", "the consumer takes X milliseconds per batch (default: none; the loader alone)"},
     {"consumer_cpu", "",
-     "with --consumer-ms: the consumer uses a CPU; without it, it sleeps, as a trainer on a GPU does"},
+     "with --consumer-ms: the consumer uses a CPU; by default it sleeps, like a trainer on a GPU"},
     {"consumer_holds", "N", "the consumer holds N batches at a time (default 1)"},
     {"attach", "TRACE",
-     "a trace of a job (trace=FILE): alone, the verdict comes from it; with a URI, the consumer's time does"},
+     "a trace of a job (trace=FILE); without a URI, the verdict comes from the trace; with a URI, only the "
+     "consumer's time does"},
     {"seconds", "S",
      "about how long to measure (default 10); checking the advised change takes as long again"},
     kJson,
@@ -93,56 +95,61 @@ constexpr char kCatDetails[] =
     "last_batch=pad. The same URI, options and seed produce the same bytes for any num_workers and "
     "prefetch_depth, and in every language.";
 constexpr char kPreviewDetails[] =
-    "Draws a contact sheet of what the loader delivers with these options. Normalisation is undone. Class "
-    "names, or labels, keys or indices, are printed below the pictures. Encoded images are decoded if there "
-    "is no --transform. Pictures of varying size are loaded one by one, and reduced only on the sheet.";
+    "Draws a contact sheet of the images that the loader delivers with these options. Normalisation is "
+    "undone. Class names, or labels, keys or indices, are printed below the images. Encoded images are "
+    "decoded if there is no --transform. Images of varying size are loaded one by one, and reduced only "
+    "on the sheet.";
 constexpr char kBenchDetails[] =
-    "Times a consumer that takes batches and releases them. `gather` is a bare loop that copies the same "
-    "rows in the same order into as many slots, on as many threads as the loader kept cores busy. The "
-    "loader's rate and CPU seconds are printed as a share of the loop's; 1 is as good as a bare loop. "
-    "`memcpy` is one thread that copies the dataset's bytes in file order. Both run in host memory on any "
-    "device, on a copy of the dataset's rows as a loader without a transform delivers them. The copy has at "
-    "most 8 GiB and half of the free memory, and is made after the loader's peak memory is measured. Rounds "
-    "of loader, gather and memcpy alternate; each rate is the median of its rounds.";
+    "Times a consumer that only receives batches and releases them. For comparison, `gather` is a plain "
+    "loop that copies the same rows in the same order into as many slots, on as many threads as the "
+    "loader kept cores busy. The loader's rate and CPU seconds are printed as a share of the loop's; 1 is "
+    "as good as the loop. `memcpy` is one thread that copies the dataset's bytes in file order. Both run "
+    "in host memory even with a device. They use a copy of the dataset's rows, as a loader without a "
+    "transform delivers them. The copy has at most 8 GiB and half of the free memory, and is made after "
+    "the loader's peak memory is measured. Rounds of loader, gather and memcpy alternate; each rate is "
+    "the median of its rounds.";
 constexpr char kDoctorDetails[] =
-    "Runs the loader with your options, and with one change at a time: samples in memory, no transform, the "
-    "transform cut off after each operator, other num_workers, a larger prefetch_depth, no consumer. Also "
-    "reads the files without a loader. Prints the limit, and the one change to make, with its predicted "
-    "gain; then makes the change, and prints the measured gain. Figures are medians of three rounds, gains "
-    "of five pairs of runs. Run nothing else meanwhile. With --attach, prints what a trace shows, with a "
-    "gain from a model in which work divides among the workers.";
+    "Runs the loader several times with your options, and changes one thing in each run: samples from "
+    "memory, no transform, the transform cut off after each operator, a different num_workers, a larger "
+    "prefetch_depth, no consumer. Also reads the files without a loader. Prints the bottleneck and the "
+    "one change to make, with its predicted gain. Then makes that change and prints the measured gain. "
+    "Figures are medians of three rounds, and gains are medians of five pairs of runs. Do not run "
+    "anything else at the same time. With --attach, the verdict comes from a trace, and the gain is "
+    "predicted by a model that divides the work among the workers.";
 constexpr char kShowDetails[] =
-    "Prints what the loader delivers with these options, sample by sample. Small arrays are printed in full, "
-    "large ones as minimum, maximum, mean and first values, text as text, and labels with their class. A "
-    "picture is drawn if standard output is a terminal with UTF-8 and colours (COLORTERM=truecolor or a TERM "
-    "with 256color; not with NO_COLOR). Encoded images are decoded if there is no --transform.";
+    "Prints the samples that the loader delivers with these options, one by one. Small arrays are printed "
+    "in full. Large arrays are printed as minimum, maximum, mean and first values, text is printed as "
+    "text, and labels with the name of their class. Images are drawn if standard output is a terminal "
+    "with UTF-8 and colours (COLORTERM=truecolor or a TERM with 256color; not with NO_COLOR). Encoded "
+    "images are decoded if there is no --transform.";
 constexpr char kVerifyDetails[] =
-    "Reads every sample once, in file order, and prints a line for each bad one: its index, file and offset, "
-    "and what is wrong. Encoded images are decoded if there is no --transform; an image with a libjpeg "
-    "warning counts as bad (--on-warning accept allows it). Files are compared with their stored checksums, "
-    "as in the manifest of a set; the samples of a file that differs are bad (--checksums records skips "
-    "this). Without a checksum, changed bytes that are still valid are not noticed. Exit status 1 if any "
-    "sample is bad or a set is damaged.";
+    "Reads every sample once, in file order, and prints a line for each bad one: its index, file and "
+    "offset, and what is wrong. Encoded images are decoded if there is no --transform; an image with a "
+    "libjpeg warning counts as bad (--on-warning accept allows it). Files are compared with their stored "
+    "checksums, such as those in the manifest of a set; all samples of a file that does not match are bad "
+    "(--checksums records skips this). Without a checksum, changed bytes that are still valid are not "
+    "detected. The exit status is 1 if any sample is bad or a set is damaged.";
 constexpr char kConvertDetails[] =
     "Runs the loader over one epoch and writes its samples to TARGET (FORMAT:PATH), a directory of shards "
-    "and a manifest. All commands and languages read it by that URI. Formats: arrow (any fields; read "
+    "and a manifest. All commands and languages can open it by that URI. Formats: arrow (any fields; read "
     "without a copy), parquet (the same fields; read by its plug-in), tar (WebDataset: bytes, images, a "
     "label), tfrecord (tf.train.Example), npy (one field), tokens. Use it for work that is done once per "
-    "sample (--transform), and for a global shuffle (--shuffle full). PATH appears when it is complete; "
-    "until then it is PATH.partial. After a crash or a full disk, the same command compares the finished "
-    "shards with their checksums, and continues after the last good one.";
+    "sample (--transform), and for a global shuffle (--shuffle full). PATH appears only when the set is "
+    "complete; until then, it is PATH.partial. After a crash or a full disk, the same command verifies "
+    "the checksums of the finished shards, and continues after the last good one.";
 constexpr char kRecoverDetails[] =
-    "Writes what can be read, as `convert` does. It leaves out bad samples, and files that cannot be opened "
-    "or differ from the checksum in the manifest of their set. Truncated files are read up to the damage "
-    "(arrow, csv, idx, jsonl, npy, raw, tar, tfrecord, tokens); tar and tfrecord files are also read after "
-    "damage in the middle. Losses are listed with their offset and bytes: files on standard output, samples "
-    "on standard error. Exit status 0 when the target was written, whatever was lost.";
+    "Writes everything that can be read, like `convert`. It leaves out bad samples, and files that cannot "
+    "be opened or do not match the checksum in the manifest of their set. Truncated files are read up to "
+    "the damage (arrow, csv, idx, jsonl, npy, raw, tar, tfrecord, tokens); tar and tfrecord files are "
+    "also read after damage in the middle. Losses are listed with their offset and bytes: files on "
+    "standard output, samples on standard error. The exit status is 0 if the target was written, even if "
+    "samples were lost.";
 constexpr char kReportDetails[] =
-    "Runs the loader and writes one HTML file that loads nothing else. It has a time line of workers and "
-    "consumer, where the threads' time goes, and stalls with their causes. It also has the machine's limits, "
-    "memory, the first samples, the options that differ from their defaults, and what to change. For a trace "
-    "(trace=FILE), the page has what the trace holds. The time line shows the first 64 MiB of the run's "
-    "trace.";
+    "Runs the loader and writes one HTML file that does not load any other file. It shows a time line of "
+    "the workers and the consumer, where the threads spend their time, and stalls with their causes. It "
+    "also shows the limits of the machine, memory, the first samples, the options that differ from their "
+    "defaults, and what to change. For a trace (trace=FILE), the page shows what the trace contains. The "
+    "time line covers the first 64 MiB of the trace.";
 constexpr char kCompletionDetails[] =
     "`cmake --install` puts the scripts where the shells look for them. By hand, for bash: source <(dataline "
     "completion bash)";
@@ -187,11 +194,11 @@ constexpr std::array kCommands = {
             "convert folder:photos tar:photos-tar --shuffle full --seed 1 --shard-bytes 1GiB\n"
             "convert 'jsonl:log.jsonl?fields=text:text,label:i64' tfrecord:log",
             kAllScopes, 0, kConvertFlags, 2, 0, run_convert},
-    Command{"recover", "a URI and a target", "save what can be read of a damaged set, and list what is lost", kRecoverDetails,
+    Command{"recover", "a URI and a target", "save the readable part of a damaged set, and list what is lost", kRecoverDetails,
             "recover tar:shards tar:shards-good\n"
             "recover arrow:out.partial arrow:out-good --json",
             kAllScopes, 0, kRecoverFlags, 2, 0, run_recover},
-    Command{"bench", "a URI", "measure the loader, and bare loops as this machine's limits", kBenchDetails,
+    Command{"bench", "a URI", "measure the loader, and compare it with plain copy loops", kBenchDetails,
             "bench mnist:data --shuffle full --batch-size 256",
             kAllScopes, 0, kBenchFlags, 1, 0, run_bench},
     Command{"report", "a URI, or a trace", "measure the loader and write a page about it", kReportDetails,

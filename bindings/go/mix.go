@@ -13,12 +13,12 @@ import (
 type MixPart struct {
 	Name    string // in messages, states and statistics; "": the part's index
 	Dataset *Dataset
-	// Weight is relative to the other parts; a part goes through its own epochs. 0: not drawn, until a stage changes it.
+	// Weight is relative to the other parts; each part has its own epochs. 0: not drawn, until a stage changes it.
 	Weight float64
 	// Repeat is how often an epoch repeats each sample of the part.
 	Repeat float64
-	// Transform applies to the part's samples, before the loader's transform; "": none. It makes parts alike that are
-	// stored differently.
+	// Transform applies to the part's samples, before the loader's transform; "": none. It makes differently stored parts
+	// match.
 	Transform string
 }
 
@@ -94,7 +94,7 @@ type Part struct {
 	// Repeat is for a dataset: how often an epoch repeats each sample; 0: the part has a weight.
 	Repeat    float64
 	Delivered int64 // loader: to this rank since the loader was created, without pads
-	// Epochs is for a loader: how often the job has gone through the part so far, over all ranks.
+	// Epochs is for a loader: how many passes over the part the job has made so far, over all ranks.
 	Epochs     float64
 	ShareAsked float64 // requested share of the samples drawn now; for a dataset, at the start of a job
 	ShareGot   float64 // loader: share of the delivered samples

@@ -32,7 +32,7 @@ type Fingerprinter interface {
 }
 
 // Filed is a Source that lists the files that the records are read from, in order: local paths, or paths of storages
-// in the options. Each must exist. The library notes their state when the dataset is created. Saved states, the
+// in the options. Each must exist. The library records their state when the dataset is created. Saved states, the
 // option cache and Dataset.Identity compare it, as for files that the library reads. Files is called once.
 type Filed interface {
 	Files() []string
@@ -47,7 +47,7 @@ type FileEnder interface {
 
 // Blocked is a Source with blocks of records that are cheap to read together, such as a compressed group. Block i
 // ends before record BlockEnds()[i]; the numbers ascend, and the last one is Len(). shuffle=window reads each block
-// within one stretch of an epoch. HeldBlocks is the number of blocks that the source can keep open (0: any number).
+// within a short part of an epoch. HeldBlocks is the number of blocks that the source can keep open (0: any number).
 // With 4 or more, shuffle=window never needs more at a time. Both are called once.
 type Blocked interface {
 	BlockEnds() []int

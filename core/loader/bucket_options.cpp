@@ -73,7 +73,7 @@ Status check_conflicts(const LoaderConfig& config) {
   if (config.weights.given) other = "weights";
   if (other != nullptr) {
     return error(Code::kBadOption, "options bucket_edges and ", other,
-                 ": expected one of the two, got both: buckets deliver every sample once per epoch");
+                 ": set only one of the two: buckets deliver every sample once per epoch");
   }
   if (config.shuffle == Shuffle::kNone || config.shuffle == Shuffle::kFull) return Status::ok();
   return error(Code::kBadOption, "options bucket_edges and shuffle: expected shuffle=none or full, got ",
@@ -140,8 +140,7 @@ Status read_buckets(const Options& options, LoaderConfig& config) {
   }
   if (config.bucket_by == BucketBy::kAspect) {
     if (config.lengths.given) {
-      return error(Code::kBadOption,
-                   "options bucket_by and lengths: expected one of the two, got both: with ",
+      return error(Code::kBadOption, "options bucket_by and lengths: set only one of the two: with ",
                    "bucket_by=aspect, image headers determine the shapes");
     }
     DL_ASSIGN_OR_RETURN(config.bucket_shapes, parse_shapes(options.text(Option::kBucketEdges)));

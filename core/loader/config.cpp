@@ -23,8 +23,7 @@ Status combine_batch_sizes(const Options& options, LoaderConfig& config) {
                  config.rank);
   }
   if (options.is_set(Option::kGlobalBatchSize) && options.is_set(Option::kBatchSize)) {
-    return error(Code::kBadOption,
-                 "options batch_size and global_batch_size: expected one of the two, got both");
+    return error(Code::kBadOption, "options batch_size and global_batch_size: set only one of the two");
   }
   if (options.is_set(Option::kGlobalBatchSize)) {
     config.global_batch = options.integer(Option::kGlobalBatchSize);
@@ -52,11 +51,11 @@ Status apply_drop_last(const Options& options, LoaderConfig& config) {
 Status check_order(const Options& options, const LoaderConfig& config) {
   const bool has_indices = config.indices.given, has_weights = config.weights.given;
   if (has_indices && has_weights) {
-    return error(Code::kBadOption, "options sample_indices and weights: expected one of the two, got both");
+    return error(Code::kBadOption, "options sample_indices and weights: set only one of the two");
   }
   if ((has_indices || has_weights) && config.shuffle != Shuffle::kNone) {
     return error(Code::kBadOption, "options shuffle and ", has_indices ? "sample_indices" : "weights",
-                 ": expected one of the two, got both");
+                 ": set only one of the two");
   }
   for (const auto& [option, key] : {std::pair(Option::kShuffleBlock, "shuffle_block"),
                                     std::pair(Option::kShuffleBlocks, "shuffle_blocks")}) {

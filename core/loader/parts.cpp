@@ -66,8 +66,7 @@ Status check_mix_options(const Mix* mix, const LoaderConfig& config) {
                  "its parts");
   }
   if (config.indices.given && config.homogeneous == Homogeneous::kBatch) {
-    return error(Code::kBadOption,
-                 "options sample_indices and homogeneous: expected one of the two, got both");
+    return error(Code::kBadOption, "options sample_indices and homogeneous: set only one of the two");
   }
   return Status::ok();
 }

@@ -244,7 +244,7 @@ Status Loader::load_state(std::string_view text) {
   known += tuned != nullptr ? 1 : 0;
   if (known != lines.size()) return bad_state("it has lines that this release does not know");
   Status fits = check_position(to);
-  if (!fits.is_ok()) return error(Code::kStateRefused, "state does not fit this job: ", fits.message());
+  if (!fits.is_ok()) return error(Code::kStateRefused, "state does not match this job: ", fits.message());
   orders_ = std::make_shared<const OrderVersions>(orders_->restored(version, to.epoch));
   window_->set_orders(orders_, to.epoch);
   start_at(to);

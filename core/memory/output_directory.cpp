@@ -18,8 +18,9 @@ Status exists_error(const std::string& path) {
 }
 
 Status not_ours_error(const std::string& partial) {
-  return error(Code::kWrongState, partial,
-               ": is not a directory, so no writer made it: move it away, or choose another name");
+  return error(
+      Code::kWrongState, partial,
+      ": is not a directory, so it was not created by a writer: move it away, or choose another name");
 }
 
 Status busy_error(const std::string& partial) {

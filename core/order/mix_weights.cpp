@@ -184,10 +184,11 @@ MixOrderResult weighted_mix(const MixOrderSpec& spec) {
   const size_t parts = spec.starts.size() - 1;
   DL_ASSIGN_OR_RETURN(const int64_t slots, slots_of(spec));
   if (slots > kFeistelMaxSamples)
-    return error(Code::kTooLarge, "an epoch of a mix: at most 2^62 samples, got ", slots);
+    return error(Code::kTooLarge, "an epoch of a mix: expected at most 2^62 samples, got ", slots);
   const std::optional<int64_t> bytes = checked_multiply(static_cast<int64_t>(spec.stages.size()),
                                                         static_cast<int64_t>(2 * parts * sizeof(int64_t)));
-  if (!bytes) return error(Code::kTooLarge, "the schedule of a mix: too many stages of too many parts");
+  if (!bytes)
+    return error(Code::kTooLarge, "the schedule of a mix: too many stages for this number of parts");
   DL_ASSIGN_OR_RETURN(Block block,
                       spec.memory->allocate(*bytes, 64, MemoryKind::kTable, "the parts of a mix"));
   auto* words = reinterpret_cast<int64_t*>(block.data());

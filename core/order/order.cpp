@@ -66,12 +66,11 @@ Status check_conflicts(const OrderSpec& spec) {
     return error(Code::kOutOfRange, "expected an order of 0 to 2^62 samples, got ", spec.sample_count);
   }
   if (spec.has_indices && weighted)
-    return error(Code::kBadOption, "sample_indices and weights: expected one of the two, got both");
+    return error(Code::kBadOption, "sample_indices and weights: set only one of the two");
   if (spec.has_indices && shuffled) {
-    return error(Code::kBadOption, "sample_indices and shuffle: expected one of the two, got both");
+    return error(Code::kBadOption, "sample_indices and shuffle: set only one of the two");
   }
-  if (weighted && shuffled)
-    return error(Code::kBadOption, "weights and shuffle: expected one of the two, got both");
+  if (weighted && shuffled) return error(Code::kBadOption, "weights and shuffle: set only one of the two");
   if (!weighted && spec.samples_per_epoch != -1) {
     return error(Code::kBadOption, "samples_per_epoch=", spec.samples_per_epoch, " needs weights");
   }

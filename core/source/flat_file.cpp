@@ -69,7 +69,7 @@ Status check_layout(const MappedFile& file, const Schema& schema, const FlatLayo
   if (span) span = checked_add(*span, layout.record_bytes);
   if (span && extent_fits(layout.data_offset, *span, file.bytes())) return Status::ok();
   return error(Code::kTruncated, file.path(), ": offset ", layout.data_offset, ": ", layout.record_count,
-               " records need ", span ? std::to_string(*span) : "more than 2^63", " bytes, file has ",
+               " records need ", span ? std::to_string(*span) : "more than 2^63", " bytes, the file has ",
                std::max<int64_t>(file.bytes() - layout.data_offset, 0));
 }
 
@@ -123,7 +123,7 @@ Status check_data_bytes(const MappedFile& file, int64_t offset, int64_t bytes, s
   const int64_t present = file.bytes() - offset;
   if (bytes > present) {
     return error(Code::kTruncated, file.path(), ": offset ", offset, ": ", array, " needs ", bytes,
-                 " bytes, file has ", present);
+                 " bytes, the file has ", present);
   }
   if (bytes == present) return Status::ok();
   return error(Code::kCorrupt, file.path(), ": offset ", offset + bytes, ": ", present - bytes,
@@ -139,7 +139,7 @@ Result<int64_t> whole_records(const MappedFile& file, int64_t offset, const Arra
   const int64_t end = offset + whole * size.record_bytes;  // in the file: no overflow
   notes.push_back(concat(kDamaged, file.path(), ": ", present < size.total_bytes ? "cut: " : "",
                          file.bytes() - end, " bytes from offset ", end, " on are left out: ", array, " has ",
-                         size.total_bytes, " bytes, file has ", present));
+                         size.total_bytes, " bytes, the file has ", present));
   return whole;
 }
 

@@ -91,7 +91,8 @@ Status diagnose(libdeflate_decompressor* decompressor, const std::string& path, 
   Bytes trailer = data.subspan(used);
   at += used;
   if (trailer.size() < kTrailerBytes) {
-    return wrong(Code::kTruncated, path, at, concat("gzip trailer needs 8 bytes, file has ", trailer.size()));
+    return wrong(Code::kTruncated, path, at,
+                 concat("gzip trailer needs 8 bytes, the file has ", trailer.size()));
   }
   uint32_t expected = load_little<uint32_t>(trailer.data());
   uint32_t got = libdeflate_crc32(0, out.data(), written);
@@ -116,8 +117,9 @@ Status inflate_member(libdeflate_decompressor* decompressor, const std::string& 
                  concat("expected a gzip member, got ", rest.size(), " other bytes"));
   }
   if (rest.size() < static_cast<size_t>(kMinMemberBytes)) {
-    return wrong(Code::kTruncated, path, done.read,
-                 concat("gzip member needs at least ", kMinMemberBytes, " bytes, file has ", rest.size()));
+    return wrong(
+        Code::kTruncated, path, done.read,
+        concat("gzip member needs at least ", kMinMemberBytes, " bytes, the file has ", rest.size()));
   }
   std::span<std::byte> free = out.subspan(done.written);
   size_t used = 0, written = 0;
@@ -209,7 +211,8 @@ Result<std::string> inflate_start(const std::string& path, Bytes compressed) {
   }
   auto end = std::mismatch(filled[0].begin(), filled[0].end(), filled[1].begin()).first;
   if (end - filled[0].begin() < static_cast<ptrdiff_t>(kInflateStartBytes)) {
-    return error(Code::kInternal, path, ": this libdeflate does not show the start of decompressed data");
+    return error(Code::kInternal, path,
+                 ": this version of libdeflate does not return the first bytes of a stream");
   }
   return std::string(filled[0].begin(), end);
 }

@@ -45,7 +45,7 @@ bool is_entry(const std::string& path) {
 // The lines of shards and the last line, against each other.
 Status check_sums(const std::string& path, const Manifest& manifest) {
   if (!manifest.end) {
-    return error(Code::kTruncated, path, ": has no last line: the set is not finished, and has ",
+    return error(Code::kTruncated, path, ": has no last line: the set is incomplete, and has ",
                  manifest.shards.size(), " shards");
   }
   ManifestEnd sums;
@@ -89,7 +89,7 @@ Status SetChecks::load(Set& set) const {
   DL_ASSIGN_OR_RETURN(Manifest manifest, parse_manifest(set.path, text));
   if (manifest.head_end == 0) {
     return error(Code::kTruncated, set.path, ": has ", text.size(),
-                 " bytes and no complete first line: the files next to it are not compared");
+                 " bytes and no complete first line, so the files next to it are not compared");
   }
   for (size_t s = 0; s < manifest.shards.size(); ++s) {
     const std::string& name = manifest.shards[s].name;

@@ -64,7 +64,7 @@ Result<std::string> decode(Piece piece) {
       int low = i + 2 < piece.text.size() ? hex_value(piece.text[i + 2]) : -1;
       if (high < 0 || low < 0) {
         return uri_error(piece.from(i).column,
-                         "'%' needs two hexadecimal digits; a literal '%' is written %25");
+                         "expected two hexadecimal digits after '%'; write %25 for a literal '%'");
       }
       c = static_cast<char>(high * 16 + low);
       i += 2;

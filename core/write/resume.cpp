@@ -93,7 +93,7 @@ Status check_kinds(const OutputDirectory& directory, const std::vector<std::stri
     return error(
         Code::kWrongState, directory.path_of(name),
         kind == OutputDirectory::Kind::kShared ? ": has more than one hard link" : ": is not a regular file",
-        ", so no writer made it: move it away, or choose another name");
+        ", so it was not created by a writer: move it away, or choose another name");
   }
   return Status::ok();
 }
@@ -103,7 +103,8 @@ Status refuse_foreign(const OutputDirectory& directory, const std::vector<std::s
   for (const std::string& name : names) {
     if (name == kManifestName) continue;
     return error(Code::kWrongState, directory.partial(), ": has files (", printable(name),
-                 ") that no manifest lists, so no writer made it: move them away, or choose another name");
+                 ") that no manifest lists, so it was not created by a writer: move them away, or choose "
+                 "another name");
   }
   return Status::ok();
 }
@@ -137,9 +138,10 @@ Status refuse_other_shards(const OutputDirectory& directory, const std::vector<s
     const bool counts = std::any_of(manifest.shards.begin(), right_end,
                                     [&](const ManifestShard& shard) { return shard.name == name; });
     if (counts || may_be_left(name, manifest, right, suffix)) continue;
-    return error(Code::kWrongState, directory.path_of(name), ": ", kManifestName, " lists ",
-                 manifest.shards.size(), manifest.shards.size() == 1 ? " shard" : " shards",
-                 ", but not this file, so no writer made it: move it away, or choose another name");
+    return error(
+        Code::kWrongState, directory.path_of(name), ": ", kManifestName, " lists ", manifest.shards.size(),
+        manifest.shards.size() == 1 ? " shard" : " shards",
+        ", but not this file, so it was not created by a writer: move it away, or choose another name");
   }
   return Status::ok();
 }

@@ -83,10 +83,10 @@ Result<Target> read_target(std::string_view text) {
     return uri_error(1, named, ", expected one of ", write_format_names(), target_to_write(uri));
   }
   if (uri.paths.size() != 1 || uri.named())
-    return uri_error(uri.paths.back().column, "expected one path, of the directory to make");
+    return uri_error(uri.paths.back().column, "expected exactly one path: the directory to create");
   out.path = uri.paths.front().path;
   if (out.path.empty() || out.path.find('\0') != std::string::npos)
-    return uri_error(uri.paths.front().column, "expected the path of the directory to make");
+    return uri_error(uri.paths.front().column, "expected the path of the directory to create");
   for (const UriKey& key : uri.keys) DL_RETURN_IF_ERROR(read_key(key, out));
   return out;
 }

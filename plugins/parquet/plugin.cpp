@@ -242,7 +242,7 @@ int32_t sniff_parquet(void*, const char*, const void* bytes, int64_t count, int6
 dl_status add_format(dl_extensions* extensions, dl_error* error) {
   static const dl_format_key kTable[kKeys] = {
       {sizeof(dl_format_key), 0, "fields", "NAMES", nullptr,
-       "the columns to read, in this order, as in image/bytes,label; a struct means all its leaves; "
+       "the columns to read, in this order, as in image/bytes,label; a struct selects all its leaves; "
        "default: all"},
       {sizeof(dl_format_key), 0, "nulls", "RULE", "error",
        "what a null becomes; error: a bad sample; fill(V): the number V, or an empty row of a ragged field; "

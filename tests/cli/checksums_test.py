@@ -161,7 +161,7 @@ class Checksums(Damage):
     def test_a_manifest_whose_sums_do_not_fit_is_named(self):
         self.make("arrow")
         lines = self.read("set/dataline.manifest").decode().splitlines(keepends=True)
-        for text, says in (("".join(lines[:-1]), "the set is not finished"),
+        for text, says in (("".join(lines[:-1]), "the set is incomplete"),
                            ("".join(lines[:-1]) + lines[-1].replace('"samples": 40', '"samples": 41'), "its last line states 41"),
                            ("".join(lines[:2] + lines[3:]), "does not list it"),
                            ("".join(lines).replace('"samples": 4,', '"samples": 5,', 1), "has 4 samples"),

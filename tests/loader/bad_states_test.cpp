@@ -185,7 +185,7 @@ TEST_F(BadStates, LinesThatAreNotThoseOfAState) {
 }
 
 TEST_F(BadStates, StatesOfAnotherJobOrOutsideOfThisOne) {
-  const std::string outside = "state does not fit this job";
+  const std::string outside = "state does not match this job";
   auto at = [&](const std::string& epoch, const std::string& step) {
     std::string lines = lines_;
     lines.replace(lines.find("epoch: 0\nstep: 1"), 16, "epoch: " + epoch + "\nstep: " + step);

@@ -126,7 +126,7 @@ TEST(BadBuckets, WithAnotherOrderOrLengthsOfAnotherCountAreRefused) {
   EXPECT_EQ(refused({1, 2, -3, 4}, {{"bucket_edges", "10"}}),
             "sample 2: its length is -3, expected 0 or more");
   EXPECT_EQ(refused({1, 2, 3, 4}, {}), "option lengths: needs bucket_edges");
-  const std::string both = ": expected one of the two, got both: buckets deliver every sample once per epoch";
+  const std::string both = ": set only one of the two: buckets deliver every sample once per epoch";
   EXPECT_EQ(refused({1, 2, 3, 4}, {{"bucket_edges", "10"}},
                     [](dl_options* options, dl_error* error) {
                       const int64_t index = 0;

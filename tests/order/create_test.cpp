@@ -103,13 +103,13 @@ TEST(Order, ContradictingOptionsAreRefused) {
   OrderSpec spec = order_spec(1, Shuffle::kFull);
   spec.has_indices = true;
   spec.indices = indices;
-  EXPECT_REFUSED(spec, Code::kBadOption, "sample_indices and shuffle: expected one of the two, got both");
+  EXPECT_REFUSED(spec, Code::kBadOption, "sample_indices and shuffle: set only one of the two");
   spec.shuffle = Shuffle::kNone;
   spec.weights = weights;
-  EXPECT_REFUSED(spec, Code::kBadOption, "sample_indices and weights: expected one of the two, got both");
+  EXPECT_REFUSED(spec, Code::kBadOption, "sample_indices and weights: set only one of the two");
   spec = order_spec(1, Shuffle::kFull);
   spec.weights = weights;
-  EXPECT_REFUSED(spec, Code::kBadOption, "weights and shuffle: expected one of the two, got both");
+  EXPECT_REFUSED(spec, Code::kBadOption, "weights and shuffle: set only one of the two");
   spec = order_spec(1, Shuffle::kNone);
   spec.samples_per_epoch = 5;
   EXPECT_REFUSED(spec, Code::kBadOption, "samples_per_epoch=5 needs weights");

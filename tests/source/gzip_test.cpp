@@ -144,7 +144,7 @@ TEST_F(Gzip, WhatFollowsTheMembersMustBeZeros) {
                  concat("offset ", file.size(), ": expected a gzip member"));
   expect_failure(file + std::string(8, '\0') + "x", 9, Code::kCorrupt, "expected a gzip member");
   expect_failure(file + "\x1f", 9, Code::kTruncated, concat("offset ", file.size()));
-  expect_failure(file + "\x1f\x8b", 9, Code::kTruncated, "needs at least 18 bytes, file has 2");
+  expect_failure(file + "\x1f\x8b", 9, Code::kTruncated, "needs at least 18 bytes, the file has 2");
 }
 
 TEST_F(Gzip, UnknownMethodsAndFlagsAreRefused) {

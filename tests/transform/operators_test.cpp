@@ -136,7 +136,7 @@ constexpr Misfit kMisfits[] = {
      "normalize: expected a preset (imagenet, cifar10, mnist) or both mean= and std="},
     {"a:u8[4]", "normalize(mean=0.5)", 1,
      "normalize: expected a preset (imagenet, cifar10, mnist) or both mean= and std="},
-    {"a:u8[4]", "normalize(mnist, mean=0.5)", 1, "normalize: expected a preset, or mean= and std=, got both"},
+    {"a:u8[4]", "normalize(mnist, mean=0.5)", 1, "normalize: pass either a preset, or mean= and std="},
     {"a:u8[4]", "normalize(mnis)", 11,
      "normalize: preset: expected imagenet, cifar10, mnist, or mean= and std=, got 'mnis', did you mean "
      "'mnist'?"},

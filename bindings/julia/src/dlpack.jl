@@ -65,7 +65,7 @@ mutable struct DLPackTensor
 end
 
 function managed(tensor::DLPackTensor)
-    tensor.managed == C_NULL && throw(DatalineError(ERR_WRONG_STATE, "this DLPack tensor was closed or taken"))
+    tensor.managed == C_NULL && throw(DatalineError(ERR_WRONG_STATE, "this DLPack tensor was already closed or consumed"))
     tensor.versioned && return unsafe_load(Ptr{DLManagedTensorVersioned}(tensor.managed))
     return unsafe_load(Ptr{DLManagedTensor}(tensor.managed))
 end

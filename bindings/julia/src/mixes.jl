@@ -18,10 +18,10 @@ end
     mix((web = dataset1, code = dataset2); weights = (0.7, 0.3), transforms = (code = "resize(32)",))
 
 Draws from all parts by weight, or repeats each sample. Weights, in the order of the parts or by name, are relative to each
-other; a part goes through its own epochs. `schedule` sets the weights that apply from a step of the job. `repeats` is how often
+other; each part has its own epochs. `schedule` sets the weights that apply from a step of the job. `repeats` is how often
 an epoch repeats each sample of a part. For a fraction, each epoch draws again which samples are repeated once more. The parts
-have the same fields. A part's own transform, which runs before the loader's transform, makes parts alike that are stored
-differently. `sample_sources(batch)` is the part of each row, from 0, and `sample_indices(batch)` its sample. Other settings are
+have the same fields. A part's own transform, which runs before the loader's transform, makes differently stored parts
+match. `sample_sources(batch)` is the part of each row, from 0, and `sample_indices(batch)` its sample. Other settings are
 those of a [`Dataset`](@ref); `pack_length` packs the documents that are drawn.
 """
 function mix(datasets::NamedTuple{<:Any,<:Tuple{Vararg{Dataset}}}; weights = nothing, repeats = nothing, schedule = (),
@@ -63,8 +63,8 @@ end
     parts(loader)
 
 The parts of a mix, as named tuples `(name, uri, samples, delivered, repeat, epochs, share_asked, share_got, transform)`. For a
-loader, their current state: samples delivered to this rank, how often the job has gone through the part over all ranks, and its
-share of the samples drawn now and of those delivered. Empty for other datasets.
+loader, their current state: samples delivered to this rank, how many passes over the part the job has made
+over all ranks, and its share of the samples drawn now and of those delivered. Empty for other datasets.
 """
 parts(dataset::Dataset) = using_handle(dataset) do handle
     map(0:dl_dataset_part_count(handle)-1) do index

@@ -43,13 +43,13 @@ must not call Dataline and should not wait.
 
 `fingerprint` is a text that changes when the data changes: saved states and the option `cache` compare it. `files` are the
 files that the samples are read from, in order: local paths, or paths of storages in the keyword `extensions`. Each must exist.
-The library notes their state when the dataset is created. Saved states, the option `cache` and [`data_identity`](@ref) compare
+The library records their state when the dataset is created. Saved states, the option `cache` and [`data_identity`](@ref) compare
 it, as for files that the library reads. `file_ends` has one number per file, ascending: the number of samples up to its end.
 The last number is `count`. A changed file then invalidates only its own samples in a cache.
 
 `block_ends` marks blocks of samples that are cheap to read together, such as a compressed group. The first `block_ends[1]`
 samples are the first block, those up to `block_ends[2]` the next, and so on up to `count`. `shuffle = "window"` reads each block
-within one stretch of an epoch. `held_blocks` is the number of blocks that can be kept open (0: any number). With 4 or more,
+within a short part of an epoch. `held_blocks` is the number of blocks that can be kept open (0: any number). With 4 or more,
 `shuffle = "window"` never needs more at a time.
 
 Julia code runs only on Julia's threads, so a loader of a reader needs `num_workers = 0`: the call for a batch reads the samples.

@@ -133,7 +133,7 @@ def test_a_seed_is_drawn_for_an_order_that_is_random_alone() -> None:
         ({"batch_size": 2.0}, "batch_size: expected a whole number"),
         ({"batch_size": 0}, "batch_size: expected a whole number"),
         ({"batch_size": None, "drop_last": True}, "mutually exclusive with drop_last"),
-        ({"batch_size": 2, "global_batch_size": 4}, "got both"),
+        ({"batch_size": 2, "global_batch_size": 4}, "only one"),
         ({"num_workers": True}, "num_workers: expected a whole number"),
         ({"num_workers": 1.5}, "num_workers: expected a whole number"),
         ({"num_workers": -2}, "num_workers: expected a whole number"),
@@ -142,7 +142,7 @@ def test_a_seed_is_drawn_for_an_order_that_is_random_alone() -> None:
         ({"prefetch_factor": True, "num_workers": 1}, "prefetch_factor: expected a whole number"),
         ({"prefetch_factor": "2", "num_workers": 1}, "prefetch_factor: expected a whole number"),
         ({"prefetch_factor": 0, "num_workers": 1}, "1 or more, got 0"),
-        ({"prefetch_factor": 2, "num_workers": 1, "prefetch_depth": 3}, "got both"),
+        ({"prefetch_factor": 2, "num_workers": 1, "prefetch_depth": 3}, "only one"),
         ({"persistent_workers": "false"}, "persistent_workers: expected True or False"),
         ({"persistent_workers": True, "num_workers": 0}, "persistent_workers: there are no worker processes"),
         ({"timeout": True}, "timeout: expected a number"),
@@ -250,7 +250,7 @@ def test_sizes_of_options_are_attributes() -> None:
 def test_a_sampler_that_gives_another_order_is_not_read_once_in_silence() -> None:
     loader: Any = DataLoader(numbers(), batch_size=COUNT, sampler=Orders())
     assert len(list(loader)) == 1
-    with pytest.raises(TypeError, match=r"Orders returns other indices each epoch.*batch_sampler=.*BatchSampler"):
+    with pytest.raises(TypeError, match=r"Orders returns different indices each epoch.*batch_sampler=.*BatchSampler"):
         iter(loader)
     advised: Any = DataLoader(numbers(), batch_sampler=BatchSampler(Orders(), COUNT, False))
     theirs = PyTorch(numbers(), batch_sampler=BatchSampler(Orders(), COUNT, False))
@@ -260,7 +260,7 @@ def test_a_sampler_that_gives_another_order_is_not_read_once_in_silence() -> Non
     class WithEpoch(Orders):
         def set_epoch(self, epoch: int) -> None: ...
 
-    with pytest.raises(TypeError, match="other indices each epoch"):
+    with pytest.raises(TypeError, match="different indices each epoch"):
         DataLoader(numbers(), sampler=WithEpoch())
 
 

@@ -140,7 +140,7 @@ def test_a_batch_is_not_handed_out_into_a_capture() -> None:
     x = torch.zeros(4, device="cuda")
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-        with pytest.raises(RuntimeError, match="captures a CUDA graph"):
+        with pytest.raises(RuntimeError, match="is capturing a CUDA graph"):
             next(batches)
         x += 1
     graph.replay()

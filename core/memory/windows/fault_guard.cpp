@@ -9,7 +9,7 @@ void fault_guard::Release::operator()(Entry* entry) const noexcept { delete entr
 
 Result<GuardedRange> GuardedRange::add(const std::byte*, int64_t, int, const Log&) {
   return error(Code::kUnsupported,
-               "fault_guard=true: there is no SIGBUS on Windows, where a mapped file cannot be truncated");
+               "fault_guard=true: not supported on Windows, where a mapped file cannot be truncated");
 }
 
 bool GuardedRange::faulted(int64_t) const { return false; }

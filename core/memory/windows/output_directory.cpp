@@ -70,8 +70,9 @@ Result<OutputDirectory> OutputDirectory::open(const std::string& path) {
     return last_error(out.partial_);
   DL_ASSIGN_OR_RETURN(const DWORD attributes, attributes_of(out.partial_));
   if ((attributes & kKindAttributes) != FILE_ATTRIBUTE_DIRECTORY) {
-    return error(Code::kWrongState, out.partial_,
-                 ": is not a directory, so no writer made it: move it away, or choose another name");
+    return error(
+        Code::kWrongState, out.partial_,
+        ": is not a directory, so it was not created by a writer: move it away, or choose another name");
   }
   Result<Descriptor> lock =
       open_handle(out.path_of(kLockName), GENERIC_WRITE, 0, CREATE_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE);

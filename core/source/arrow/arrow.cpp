@@ -27,7 +27,7 @@ Result<bool> has_footer(const MappedFile& file, FileExtent place) {
   constexpr std::string_view kWord = "ARROW1";
   if (text.starts_with(kWord)) return true;
   if (!text.empty() && kWord.starts_with(text))
-    return error(Code::kTruncated, where, ": an Arrow file starts with 'ARROW1', this one has ", count,
+    return error(Code::kTruncated, where, ": expected an Arrow file, which starts with 'ARROW1', got ", count,
                  " bytes");
   if (text.starts_with("FEA1")) {
     return error(Code::kUnsupported, where,
@@ -35,12 +35,12 @@ Result<bool> has_footer(const MappedFile& file, FileExtent place) {
                  "pyarrow.feather.write_feather(table, path, compression=\"uncompressed\")");
   }
   if (count < 4) {
-    return error(Code::kTruncated, where, ": an Arrow stream starts with a message, this one has ", count,
-                 " bytes");
+    return error(Code::kTruncated, where, ": expected an Arrow stream, which starts with a message, got ",
+                 count, " bytes");
   }
   const std::string what = describe_first_bytes(Bytes(first).first(static_cast<size_t>(count)));
   if (!what.starts_with("bytes "))
-    return error(Code::kCorrupt, where, ": expected an Arrow file or stream, this is ", what);
+    return error(Code::kCorrupt, where, ": expected an Arrow file or stream, got ", what);
   return false;
 }
 
@@ -73,7 +73,7 @@ class ArrowOpener {
     DL_ASSIGN_OR_RETURN(const std::optional<ArrowMessage> schema, messages.read(begin));
     if (!schema || schema->kind != ArrowKind::kSchema)
       return error(Code::kCorrupt, file_.path(), ": offset ", begin,
-                   ": a stream starts with a schema, this one does not");
+                   ": expected a schema at the start of the stream");
     DL_RETURN_IF_ERROR(plan(schema->header, schema->old_unions));
     DL_ASSIGN_OR_RETURN(
         ArrowTables tables,

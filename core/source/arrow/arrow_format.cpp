@@ -19,7 +19,7 @@ constexpr KeySpec kArrowEnd{"end", "required|cut", "required",
                             "stream, up to its last complete record batch"};
 constexpr KeySpec kArrowKeys[] = {{"fields", "NAMES", "",
                                    "the columns to read, in this order, as in image/bytes,label; a struct "
-                                   "means all its leaves; default: all"},
+                                   "selects all its leaves; default: all"},
                                   kNullsKey,
                                   kArrowEnd,
                                   kAxesKey,

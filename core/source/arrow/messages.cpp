@@ -154,8 +154,8 @@ ArrowBlock ArrowFooter::block(const FlatVector& blocks, int64_t i) {
 Result<ArrowFooter> ArrowFooter::read(const MappedFile& file, FileExtent place, const OpenContext& context) {
   const int64_t end = place.offset + place.bytes, room = place.bytes - kArrowLeadBytes - kArrowTailBytes;
   if (room < 0) {
-    return arrow_error(Code::kTruncated, file, place.offset, "an Arrow file has ",
-                       kArrowLeadBytes + kArrowTailBytes, " bytes at least, this one has ", place.bytes);
+    return arrow_error(Code::kTruncated, file, place.offset, "expected an Arrow file of ",
+                       kArrowLeadBytes + kArrowTailBytes, " bytes or more, got ", place.bytes);
   }
   std::array<std::byte, kArrowTailBytes> tail;
   DL_RETURN_IF_ERROR(file.read(end - kArrowTailBytes, kArrowTailBytes, tail.data()));
@@ -163,7 +163,7 @@ Result<ArrowFooter> ArrowFooter::read(const MappedFile& file, FileExtent place, 
   if (magic != kArrowFileMagic) {
     return arrow_error(
         Code::kTruncated, file, end - kArrowMagicBytes,
-        "an Arrow file ends with 'ARROW1', this one does not: it is truncated, or its writer was not closed");
+        "expected 'ARROW1' at the end of the Arrow file: it is truncated, or its writer was not closed");
   }
   const auto size = static_cast<int32_t>(load_little<uint32_t>(tail.data()));
   if (size <= 0 || size > room) {

@@ -18,8 +18,8 @@ Result<NpyHeader> offsets_header(const MappedFile& file) {
   DL_ASSIGN_OR_RETURN(NpyHeader header, read_npy_header(file, false));
   if (header.shape.size() != 1 || (header.dtype != DType::kI64 && header.dtype != DType::kU64)) {
     return error(Code::kUnsupported, file.path(),
-                 ": offsets of documents are a one-dimensional array of i64 or u64, this is ",
-                 header.shape.size(), "-dimensional, '", header.descr, "'");
+                 ": expected document offsets as a one-dimensional array of i64 or u64, got a ",
+                 header.shape.size(), "-dimensional array of '", header.descr, "'");
   }
   const std::optional<int64_t> bytes = checked_multiply(header.shape[0], dtype_bytes(header.dtype));
   DL_RETURN_IF_ERROR(check_data_bytes(file, header.data_offset, bytes.value_or(INT64_MAX),

@@ -57,7 +57,7 @@ Status check_size(const MappedFile& file, TokenSpan& header, Losses* losses) {
   if (present == expected) return Status::ok();
   return error(present < expected ? Code::kTruncated : Code::kCorrupt, file.path(),
                ": offset 8: the header states ", header.token_count, " tokens, ", expected,
-               " bytes, file has ", present);
+               " bytes, the file has ", present);
 }
 
 Status check_dtype(const MappedFile& file, std::optional<DType> wanted, DType found) {
@@ -70,8 +70,8 @@ Result<TokenSpan> npy_tokens(const MappedFile& file, std::optional<DType> wanted
   DL_ASSIGN_OR_RETURN(NpyHeader header, read_npy_header(file, false));
   if (header.shape.size() != 1 || !dtype_is_integer(header.dtype)) {
     return error(Code::kUnsupported, file.path(),
-                 ": tokens are a one-dimensional array of integers, this is ", header.shape.size(),
-                 "-dimensional, '", header.descr, "'");
+                 ": expected tokens as a one-dimensional array of integers, got a ", header.shape.size(),
+                 "-dimensional array of '", header.descr, "'");
   }
   DL_RETURN_IF_ERROR(check_dtype(file, wanted, header.dtype));
   const std::string array = concat("npy array of ", header.shape[0], " tokens");
@@ -88,7 +88,7 @@ Result<TokenSpan> npy_tokens(const MappedFile& file, std::optional<DType> wanted
 Result<TokenSpan> llmc_tokens(const MappedFile& file, std::optional<DType> wanted, Losses* losses) {
   if (file.bytes() < kLlmcHeaderBytes) {
     return error(Code::kTruncated, file.path(), ": offset 0: an llm.c header needs ", kLlmcHeaderBytes,
-                 " bytes, file has ", file.bytes());
+                 " bytes, the file has ", file.bytes());
   }
   std::array<std::byte, 12> first{};
   DL_RETURN_IF_ERROR(file.read(0, first.size(), first.data()));
@@ -118,7 +118,7 @@ Status check_headerless(const MappedFile& file, std::optional<DType> wanted, DTy
   // Text may well be meant as u8 tokens; as u16 or wider it is a mistake.
   bool text = what.find("HTML") != std::string::npos || what.find("XML") != std::string::npos;
   if (what.find("git-LFS") != std::string::npos || (text && dtype_bytes(dtype) > 1)) {
-    return error(Code::kCorrupt, file.path(), ": offset 0: expected tokens, this is ", what);
+    return error(Code::kCorrupt, file.path(), ": offset 0: expected tokens, got ", what);
   }
   int64_t rest = file.bytes() % dtype_bytes(dtype);
   if (rest == 0) return Status::ok();

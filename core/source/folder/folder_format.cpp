@@ -44,7 +44,7 @@ Status read_labels_key(const Uri& uri, FolderOptions& options) {
                      ": expected folder, none, or a .csv or .jsonl file");
   }
   if (uri.paths.size() == 1) return Status::ok();
-  return uri_error(key->value_column, "labels=", key->value, " names the files of one folder, got ",
+  return uri_error(key->value_column, "labels=", key->value, " supports only one folder, got ",
                    uri.paths.size());
 }
 
@@ -55,7 +55,7 @@ Status read_extensions_key(const Uri& uri, FolderOptions& options) {
   for (std::string_view part : split(key->value, ',')) {
     const std::string extension = lower_case(part.starts_with('.') ? part.substr(1) : part);
     if (extension.empty() || extension.find('/') != std::string::npos) {
-      return uri_error(key->value_column, "extensions=", key->value, ": expected a list as in jpg,png");
+      return uri_error(key->value_column, "extensions=", key->value, ": expected a list such as jpg,png");
     }
     options.extensions.push_back(concat(".", extension));
   }
@@ -85,7 +85,7 @@ Result<OpenOne> configure_folder(const Uri& uri) {
   if (const UriKey* index = uri.find("index"); index != nullptr) {
     if (index->value.empty()) return uri_error(index->value_column, "index=: expected a file");
     if (uri.paths.size() > 1) {
-      return uri_error(index->column, "index is for one folder, got ", uri.paths.size());
+      return uri_error(index->column, "index supports only one folder, got ", uri.paths.size());
     }
     options.index_file = index->value;
   }

@@ -48,7 +48,7 @@ Result<int64_t> parse_magic(const std::string& path, Bytes start, IdxHeader& hea
                  describe_first_bytes(start.first(std::min<size_t>(start.size(), kDescribedBytes))));
   }
   if (static_cast<int64_t>(start.size()) < kMagicBytes) {
-    return error(Code::kTruncated, path, ": offset 0: idx magic needs ", kMagicBytes, " bytes, file has ",
+    return error(Code::kTruncated, path, ": offset 0: idx magic needs ", kMagicBytes, " bytes, the file has ",
                  start.size());
   }
   auto type = std::to_integer<int32_t>(start[2]);
@@ -71,7 +71,7 @@ Result<IdxHeader> parse_dims(const std::string& path, Bytes start) {
   header.data_offset = kMagicBytes + rank * kDimBytes;
   if (static_cast<int64_t>(start.size()) < header.data_offset) {
     return error(Code::kTruncated, path, ": offset ", kMagicBytes, ": ", rank, " idx dims need ",
-                 rank * kDimBytes, " bytes, file has ", static_cast<int64_t>(start.size()) - kMagicBytes);
+                 rank * kDimBytes, " bytes, the file has ", static_cast<int64_t>(start.size()) - kMagicBytes);
   }
   for (int64_t d = 0; d < rank; ++d) {
     header.shape.push_back(load_big<uint32_t>(start.data() + kMagicBytes + d * kDimBytes));

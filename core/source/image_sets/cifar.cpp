@@ -75,11 +75,10 @@ Status check_size(const Cifar& set, const MappedFile& file) {
   if (file.bytes() > 0 && rest == 0) return Status::ok();
   std::string what = describe_first_bytes(file);
   if (file.bytes() > 0 && !what.starts_with("bytes ")) {
-    return error(Code::kCorrupt, file.path(), ": offset 0: ", set.format, " records expected, this is ",
-                 what);
+    return error(Code::kCorrupt, file.path(), ": offset 0: expected ", set.format, " records, got ", what);
   }
   return error(Code::kTruncated, file.path(), ": offset ", file.bytes() - rest, ": a ", set.format,
-               " record needs ", set.record_bytes(), " bytes, file has ", rest);
+               " record needs ", set.record_bytes(), " bytes, the file has ", rest);
 }
 
 Result<SourceRef> open_batch(const Cifar& set, const std::string& path, const ImageSetOptions& options,

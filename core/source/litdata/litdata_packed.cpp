@@ -53,8 +53,8 @@ class Unpacking {
     const int64_t offsets = kPackedPrefix, table = offsets + kPackedWord * (items_ + 1);
     if (table + kPackedBatch * batches > file_.bytes())
       return wrong(Code::kTruncated, offsets,
-                   concat("its tables need ", table + kPackedBatch * batches - offsets, " bytes, file has ",
-                          file_.bytes()));
+                   concat("its tables need ", table + kPackedBatch * batches - offsets,
+                          " bytes, the file has ", file_.bytes()));
     for (int64_t i = 0; i <= items_; ++i) {
       if (word(offsets + kPackedWord * i) < (i == 0 ? 0 : word(offsets + kPackedWord * (i - 1))) ||
           (i == 0 && word(offsets) != 0))
@@ -160,7 +160,7 @@ class Unpacking {
       return error(Code::kCancelled, file_.path(), ": cancelled at offset ", frame.offset);
     if (frame.offset < 0 || frame.bytes <= 0 || frame.offset > file_.bytes() - frame.bytes)
       return wrong(Code::kTruncated, frame.offset,
-                   concat("a frame of ", frame.bytes, " bytes, file has ", file_.bytes()));
+                   concat("a frame of ", frame.bytes, " bytes, the file has ", file_.bytes()));
     const std::span<std::byte> out(plain_.data() + head_ + begin, static_cast<size_t>(room));
     DL_ASSIGN_OR_RETURN(const int64_t bytes, inflater_.inflate_zstd(name(frame), compressed(frame), out));
     context_.progress->add_bytes(bytes);

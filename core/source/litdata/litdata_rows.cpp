@@ -49,7 +49,7 @@ Result<SourceRef> open_litdata_rows(const std::string& directory, const ShardEnt
   DL_ASSIGN_OR_RETURN(const std::optional<FileExtent> rows, find_litdata_rows(file, entry.samples));
   if (!rows) {
     return error(Code::kCorrupt, path, ": offset ", file.bytes(),
-                 ": expected the rows of an Arrow file at its end, as the first chunk of the set has them");
+                 ": expected the chunk to end with an Arrow file, as in the first chunk of the set");
   }
   DL_ASSIGN_OR_RETURN(SourceRef source,
                       open_arrow_within(std::move(file), *rows, "litdata", options, context));

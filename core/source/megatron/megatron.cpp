@@ -69,12 +69,12 @@ Status check_magic(const MappedFile& file, Bytes first) {
   }
   const size_t count = std::min(text.size(), kMagic.size());
   if (text.substr(0, count) != kMagic.substr(0, count)) {
-    return at(Code::kCorrupt, file, 0, "expected a Megatron index ('MMIDIDX'), this is ",
+    return at(Code::kCorrupt, file, 0, "expected a Megatron index ('MMIDIDX'), got ",
               describe_first_bytes(first));
   }
   if (file.bytes() >= kHeaderBytes) return Status::ok();
-  return at(Code::kTruncated, file, 0, "a Megatron index has a header of ", kHeaderBytes, " bytes, file has ",
-            file.bytes());
+  return at(Code::kTruncated, file, 0, "a Megatron index has a header of ", kHeaderBytes,
+            " bytes, the file has ", file.bytes());
 }
 
 Result<int64_t> read_count(const MappedFile& file, Bytes header, int64_t offset, std::string_view what,
@@ -83,7 +83,7 @@ Result<int64_t> read_count(const MappedFile& file, Bytes header, int64_t offset,
   if (count && *count <= file.bytes() / entry_bytes) return *count;
   const std::string text = std::to_string(load_little<uint64_t>(header.data() + offset));
   return at(Code::kTruncated, file, offset, "the header states ", text, " ", what, " of ", entry_bytes,
-            " bytes, file has ", file.bytes());
+            " bytes, the file has ", file.bytes());
 }
 
 // Neither count can make this wrap: read_count() has compared both with the size of the file.
@@ -94,7 +94,7 @@ Status check_size(const MappedFile& file, IndexHeader& header) {
   if (file.bytes() == expected + header.sequences) return Status::ok();
   return at(file.bytes() < expected ? Code::kTruncated : Code::kCorrupt, file, kSequencesAt,
             "the header states ", header.sequences, " sequences and ", header.documents - 1, " documents, ",
-            expected, " bytes, file has ", file.bytes());
+            expected, " bytes, the file has ", file.bytes());
 }
 
 Result<IndexHeader> read_header(const MappedFile& file) {

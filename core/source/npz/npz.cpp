@@ -128,7 +128,7 @@ Status check_member_bytes(const NpyExtent& extent, const NpyHeader& header) {
   const int64_t present = extent.end - header.data_offset;
   if (*bytes == present) return Status::ok();
   return error(*bytes > present ? Code::kTruncated : Code::kCorrupt, at, " needs ", *bytes,
-               " bytes, member has ", present);
+               " bytes, the member has ", present);
 }
 
 Result<NamedArray> read_member(const MappedFile& file, const ZipMember& member, std::string_view name,

@@ -96,7 +96,7 @@ Result<std::vector<Field>> record_fields(const Uri& uri) {
   const UriKey *fields = uri.find("fields"), *dtype_key = uri.find("dtype"), *shape_key = uri.find("shape");
   const UriKey* other = dtype_key != nullptr ? dtype_key : shape_key;
   if (fields != nullptr && other != nullptr) {
-    return uri_error(other->column, "'", other->key, "' and 'fields': expected one of the two, got both");
+    return uri_error(other->column, "'", other->key, "' and 'fields': set only one of the two");
   }
   if (fields != nullptr) return parse_field_list(*fields);
   DL_ASSIGN_OR_RETURN(std::optional<DType> dtype, uri_dtype(uri, "dtype"));
@@ -141,7 +141,7 @@ Result<SourceRef> open_raw(const RawOptions& options, const std::string& path, c
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
   if (options.header_bytes > file.bytes()) {
     return error(Code::kTruncated, path, ": offset 0: header=", options.header_bytes, " needs ",
-                 options.header_bytes, " bytes, file has ", file.bytes());
+                 options.header_bytes, " bytes, the file has ", file.bytes());
   }
   int64_t body = file.bytes() - options.header_bytes;
   int64_t cut = body % layout.record_bytes;

@@ -207,7 +207,7 @@ Status check_extents(const MappedFile& file, SafetensorsHeader& header) {
   const int64_t present = file.bytes() - header.data_offset;
   if (end == present) return Status::ok();
   return error(end > present ? Code::kTruncated : Code::kCorrupt, file.path(), ": offset ",
-               header.data_offset, ": the tensors need ", end, " bytes, file has ", present);
+               header.data_offset, ": the tensors need ", end, " bytes, the file has ", present);
 }
 
 // The length of the header's text; whether it is one of ours is seen by the byte after it.
@@ -217,7 +217,7 @@ Result<int64_t> read_length(const MappedFile& file) {
   const int64_t got = std::min<int64_t>(file.bytes(), start.size());
   DL_RETURN_IF_ERROR(file.read(0, got, start.data()));
   if (got < kLengthBytes)
-    return error(Code::kTruncated, path, ": offset 0: header length needs 8 bytes, file has ", got);
+    return error(Code::kTruncated, path, ": offset 0: header length needs 8 bytes, the file has ", got);
   const auto length = load_little<uint64_t>(start.data());
   const bool opened = got == kLengthBytes || start.back() == std::byte{'{'};
   if (length < 2 || length > static_cast<uint64_t>(kMaxSafetensorsHeaderBytes) || !opened) {
@@ -234,7 +234,7 @@ Result<SafetensorsHeader> read_safetensors_header(const MappedFile& file, const 
   DL_ASSIGN_OR_RETURN(const int64_t length, read_length(file));
   if (!extent_fits(kLengthBytes, length, file.bytes())) {
     return error(Code::kTruncated, file.path(), ": offset ", kLengthBytes, ": header needs ", length,
-                 " bytes, file has ", file.bytes() - kLengthBytes);
+                 " bytes, the file has ", file.bytes() - kLengthBytes);
   }
   DL_ASSIGN_OR_RETURN(const Block block,
                       context.memory->allocate(length, 1, MemoryKind::kMetadata, file.path().c_str()));

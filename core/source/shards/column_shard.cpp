@@ -37,7 +37,7 @@ Result<ShardTable> read_table(const MappedFile& file, int64_t samples, bool gap,
   const std::string& path = file.path();
   if (samples > UINT32_MAX || kWord * (samples + 2) > file.bytes()) {
     return error(Code::kTruncated, path, ": offset 0: ", samples,
-                 " samples need a table of 4 bytes each, plus 8 bytes, file has ", file.bytes());
+                 " samples need a table of 4 bytes each, plus 8 bytes, the file has ", file.bytes());
   }
   const int64_t head = kWord * (samples + 2);
   NumberReader<uint32_t> words(file, 0, samples + 2);

@@ -39,7 +39,7 @@ Result<MappedFile> open_compressed_shard(const std::string& directory, const Sha
   };
   DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, size_of_gzip, context));
   if (entry.compressed_bytes >= 0 && file.file_bytes() != entry.compressed_bytes)
-    return wrong_length(path, entry.compressed_bytes, file.file_bytes(), "file has");
+    return wrong_length(path, entry.compressed_bytes, file.file_bytes(), "the file has");
   if (!file.inflated()) return not_inflated(path, entry);
   if (file.bytes() == entry.bytes) return file;
   return wrong_length(path, entry.bytes, file.bytes(), "file decompresses to");
@@ -54,7 +54,7 @@ Result<MappedFile> open_shard_file(const std::string& directory, const ShardEntr
   if (opened.is_ok()) {
     if (opened.value().bytes() == entry.bytes)
       return entry.unpack == nullptr ? std::move(opened) : entry.unpack(opened.value(), entry, context);
-    return wrong_length(path, entry.bytes, opened.value().bytes(), "file has");
+    return wrong_length(path, entry.bytes, opened.value().bytes(), "the file has");
   }
   if (opened.status().code() != Code::kNotFound || entry.compressed.empty()) return opened;
   Result<MappedFile> inflated = open_compressed_shard(directory, entry, context);

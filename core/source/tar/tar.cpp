@@ -295,13 +295,14 @@ Status explain_start(const MappedFile& file, Status status) {
         Code::kUnsupported, file.path(), ": offset 0: this is ", what,
         ": a compressed archive has no random access; decompress it first (gunzip, unzstd, xz -d, bunzip2)");
   }
-  return error(Code::kCorrupt, file.path(), ": offset 0: expected a tar archive, this is ", what);
+  return error(Code::kCorrupt, file.path(), ": offset 0: expected a tar archive, got ", what);
 }
 
 Status check_start(const MappedFile& file) {
   if (file.bytes() < kTarBlockBytes) {
-    return explain_start(file, error(Code::kTruncated, file.path(), ": offset 0: a tar archive needs ",
-                                     kTarBlockBytes, " bytes at least, file has ", file.bytes()));
+    return explain_start(file,
+                         error(Code::kTruncated, file.path(), ": offset 0: a tar archive needs at least ",
+                               kTarBlockBytes, " bytes, the file has ", file.bytes()));
   }
   std::array<std::byte, kTarBlockBytes> block;
   DL_RETURN_IF_ERROR(file.read(0, kTarBlockBytes, block.data()));

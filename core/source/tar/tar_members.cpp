@@ -58,7 +58,7 @@ Result<bool> TarMembers::read_header(TarHeader& header) {
     return false;
   }
   if (left < kTarBlockBytes) {
-    return refuse(Code::kTruncated, "a tar header needs ", kTarBlockBytes, " bytes, file has ", left);
+    return refuse(Code::kTruncated, "a tar header needs ", kTarBlockBytes, " bytes, the file has ", left);
   }
   DL_ASSIGN_OR_RETURN(const std::byte* block, window_.at(offset_, kTarBlockBytes));
   if (is_zero_block(block)) {
@@ -119,7 +119,7 @@ Status TarMembers::extend(const TarHeader& header) {
   }
   const int64_t stored = round_up(header.bytes, kTarBlockBytes);
   if (!extent_fits(data_offset, stored, file_.bytes())) {
-    return refuse(Code::kTruncated, what, " of ", header.bytes, " bytes needs ", stored, ", file has ",
+    return refuse(Code::kTruncated, what, " of ", header.bytes, " bytes needs ", stored, ", the file has ",
                   file_.bytes() - data_offset);
   }
   DL_ASSIGN_OR_RETURN(const std::byte* data, window_.at(data_offset, stored));
@@ -198,7 +198,7 @@ Status TarMembers::check_extent(const TarMember& member) const {
   const bool fits = member.bytes <= left && round_up(member.bytes, kTarBlockBytes) <= left;
   if (fits) return Status::ok();
   return refuse(Code::kTruncated, "member ", printable(name_), " of ", member.bytes,
-                " bytes (stored in whole blocks of 512), file has ", left);
+                " bytes (stored in whole blocks of 512), the file has ", left);
 }
 
 }  // namespace dataline

@@ -140,7 +140,7 @@ class RecordWalk {
   Result<int64_t> read_length() {
     const int64_t left = file_.bytes() - offset_;
     if (left < kRecordHeaderBytes)
-      return truncated("its header of ", kRecordHeaderBytes, " bytes, file has ", left, " more");
+      return truncated("its header of ", kRecordHeaderBytes, " bytes, the file has ", left, " more");
     DL_ASSIGN_OR_RETURN(const std::byte* at, window_.at(offset_, kRecordHeaderBytes));
     const RecordHeader header = parse_record_header(at);
     if (header.got != header.expected) {
@@ -150,7 +150,7 @@ class RecordWalk {
                     skips_ ? "" : " (damage=skip searches for the next record)");
     }
     if (left < kRecordFrameBytes || header.length > static_cast<uint64_t>(left - kRecordFrameBytes)) {
-      return truncated("its data of ", header.length, " bytes and their checksum, file has ",
+      return truncated("its data of ", header.length, " bytes and their checksum, the file has ",
                        left - kRecordHeaderBytes, " more");
     }
     return static_cast<int64_t>(header.length);

@@ -101,7 +101,7 @@ Status check_first_record(const MappedFile& file) {
   }
   const std::string what = describe_first_bytes(first);
   if (what.starts_with("bytes ")) return Status::ok();  // the walk says what is wrong
-  return error(Code::kCorrupt, file.path(), ": offset 0: expected a TFRecord file, this is ", what);
+  return error(Code::kCorrupt, file.path(), ": offset 0: expected a TFRecord file, got ", what);
 }
 
 // A record's data, whole and checked.

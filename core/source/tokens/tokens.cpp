@@ -89,7 +89,7 @@ constexpr KeySpec kTokenKeys[] = {
     {"dtype", "DTYPE", "", "an integer dtype; default: the header's, u16 for .bin"},
     {"documents", "eot:ID|offsets:FILE", "",
      "samples are documents, in one ragged field `tokens`; eot:ID: each ends with the token ID; "
-     "offsets:FILE: an .npy of i64 or u64 has their offsets; default: windows"},
+     "offsets:FILE: an .npy of i64 or u64 contains their offsets; default: windows"},
     kArrayEndKey,
     kPackLengthKey,
     kPackMethodKey,
@@ -105,7 +105,8 @@ Result<std::optional<DocumentRule>> uri_documents(const Uri& uri) {
   if (key == nullptr) return std::optional<DocumentRule>();
   for (const std::string_view other : {"length", "stride", "views"}) {
     if (const UriKey* found = uri.find(other)) {
-      return uri_error(found->column, other, " is for windows; documents become rows with pack_length");
+      return uri_error(found->column, other,
+                       " applies only to windows; use pack_length to turn documents into rows");
     }
   }
   const std::string_view value = key->value;
@@ -113,7 +114,7 @@ Result<std::optional<DocumentRule>> uri_documents(const Uri& uri) {
   if (value.starts_with(kOffsets) && value.size() > kOffsets.size()) {
     rule.offsets = value.substr(kOffsets.size());
     if (uri.paths.size() == 1) return std::optional(rule);
-    return uri_error(key->value_column, "documents=offsets: is for one file, got ", uri.paths.size(),
+    return uri_error(key->value_column, "documents=offsets supports only one file, got ", uri.paths.size(),
                      "; open each file with its own offsets, and concatenate them");
   }
   const std::optional<int64_t> eot =

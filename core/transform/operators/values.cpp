@@ -42,7 +42,7 @@ struct Statistics {
 
 Result<Statistics> preset_statistics(const Arguments& arguments, const Plan& plan) {
   if (arguments.given(kMean) || arguments.given(kStd))
-    return arguments.fault("expected a preset, or mean= and std=, got both");
+    return arguments.fault("pass either a preset, or mean= and std=");
   DL_ASSIGN_OR_RETURN(const std::string_view name, arguments.word(kPreset));
   const std::pair<std::string_view, Statistics> presets[] = {
       {"imagenet", {{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}}},

@@ -40,10 +40,10 @@ std::string stream_with(const std::function<void(TestArrow&)>& change) {
 std::vector<BadFile> frames() {
   using T = TestArrow;
   return {
-      {"nothing", "", Code::kTruncated, {"offset 0", "this one has 0 bytes"}},
+      {"nothing", "", Code::kTruncated, {"offset 0", "got 0 bytes"}},
       {"half a magic", "ARR", Code::kTruncated, {"'ARROW1'", "3 bytes"}},
-      {"magic only", "ARROW1", Code::kTruncated, {"18 bytes at least"}},
-      {"two magics", std::string("ARROW1\0\0", 8) + "ARROW1", Code::kTruncated, {"this one has 14"}},
+      {"magic only", "ARROW1", Code::kTruncated, {"18 bytes or more"}},
+      {"two magics", std::string("ARROW1\0\0", 8) + "ARROW1", Code::kTruncated, {"got 14"}},
       {"Feather 1", "FEA1" + kGood, Code::kUnsupported, {"Feather 1", "write_feather"}},
       {"a Parquet file", "PAR1" + kGood, Code::kCorrupt, {"a Parquet file", "libdataline-parquet.so"}},
       {"a web page", "<!DOCTYPE html><title>404</title>" + kGood, Code::kCorrupt, {"HTML page"}},
@@ -231,7 +231,7 @@ std::vector<BadFile> batches() {
       {"a stream without a schema",
        kStream.substr(kStream.size() - 8),
        Code::kCorrupt,
-       {"starts with a schema"}},
+       {"a schema at the start of the stream"}},
       {"two streams in one", kStream + kStream, Code::kCorrupt, {"bytes after the end mark"}},
   };
 }

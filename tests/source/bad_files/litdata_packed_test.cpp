@@ -58,7 +58,7 @@ std::vector<BadPacked> packed_chunks() {
        kBatches.substr(0, 80),
        "batch",
        Code::kTruncated,
-       {"its tables need 64 bytes, file has 80"}},
+       {"its tables need 64 bytes, the file has 80"}},
       {"offsets that begin later",
        batches_with(24, 1),
        "batch",

@@ -38,7 +38,7 @@ std::string with(const std::function<void(MegatronIndex&)>& change) {
 std::vector<BadFile> headers() {
   using I = MegatronIndex;
   return {
-      {"nothing", "", Code::kTruncated, {"offset 0", "header of 34 bytes, file has 0"}},
+      {"nothing", "", Code::kTruncated, {"offset 0", "header of 34 bytes, the file has 0"}},
       {"one byte", "M", Code::kTruncated, {"file has 1"}},
       {"magic only", kGood.substr(0, 9), Code::kTruncated, {"file has 9"}},
       {"no dtype", kGood.substr(0, 17), Code::kTruncated, {"file has 17"}},
@@ -47,7 +47,7 @@ std::vector<BadFile> headers() {
       {"header only",
        kGood.substr(0, 34),
        Code::kTruncated,
-       {"offset 18", "4 sequences of 12 bytes, file has 34"}},
+       {"offset 18", "4 sequences of 12 bytes, the file has 34"}},
       {"another magic",
        with([](I& i) { i.magic[0] = 'N'; }),
        Code::kCorrupt,
@@ -118,7 +118,7 @@ std::vector<BadFile> counts() {
        with([](I& i) { i.sequence_count = int64_t{4} << 56; }),
        Code::kTruncated,
        {"offset 18"}},
-      {"a byte less", kGood.substr(0, kGood.size() - 1), Code::kTruncated, {"114 bytes, file has 113"}},
+      {"a byte less", kGood.substr(0, kGood.size() - 1), Code::kTruncated, {"114 bytes, the file has 113"}},
       {"an entry less", kGood.substr(0, kGood.size() - 8), Code::kTruncated, {"file has 106"}},
       {"a byte more", kGood + "x", Code::kCorrupt, {"file has 115"}},
       {"a mode less", kGood + "xyz", Code::kCorrupt, {"file has 117"}},

@@ -156,12 +156,13 @@ TEST_F(LitdataRowsTest, AChunkThatContradictsItselfOrTheOthersIsRefusedByName) {
           "an Arrow file of " + std::to_string(room + 1) + " bytes, but " + std::to_string(room) +
               " follow the items, which end at 12");
   refused(with_length(UINT32_MAX), 1, Code::kCorrupt, "an Arrow file of 4294967295 bytes");
-  refused(with_length(0), 1, Code::kTruncated, "an Arrow stream starts with a message, this one has 0 bytes");
+  refused(with_length(0), 1, Code::kTruncated,
+          "expected an Arrow stream, which starts with a message, got 0 bytes");
   refused(with_length(room - 1), 1, Code::kTruncated, "the metadata of a message has");
   refused(lit_rows(2, arrow), 2, Code::kCorrupt, "an Arrow file of 1 rows, the index states 2");
   refused(lit_rows(1, arrow.substr(0, arrow.size() - 1)), 1, Code::kTruncated,
-          "an Arrow file ends with 'ARROW1'");
-  refused(lit_chunk({"item"}).bytes(), 1, Code::kCorrupt, "expected the rows of an Arrow file at its end");
+          "'ARROW1' at the end of the Arrow file");
+  refused(lit_chunk({"item"}).bytes(), 1, Code::kCorrupt, "expected the chunk to end with an Arrow file");
   write({lit_chunk({"item"}).bytes(), good}, {1, 1});
   expect_error(open(), Code::kUnsupported,
                {"chunk-0-1.bin: offset 12: the rows of an Arrow file", "first chunk"});

@@ -82,7 +82,7 @@ class Dataset {
 
   // A table in memory: a stream of Arrow's C stream interface, or one array of its C data interface. The host
   // defines the structs. The call takes ownership of them, also on an error. They are released, from any thread,
-  // when nothing needs them any longer. `keys`: "fields=a,b&nulls=fill(0)". DL_ERR_UNSUPPORTED (a type that is not
+  // when they are no longer needed. `keys`: "fields=a,b&nulls=fill(0)". DL_ERR_UNSUPPORTED (a type that is not
   // supported), DL_ERR_CORRUPT, DL_ERR_READER, ...: see dl_dataset_from_arrow.
   static Result<Dataset> try_from_arrow(ArrowArrayStream* stream, const std::string& keys = "",
                                         const Options& options = {}) {

@@ -235,15 +235,15 @@ class Reader {
   // once.
   virtual std::string fingerprint() const { return ""; }
   // The files that the records are read from, in order: local paths, or paths of storages in the options. Each
-  // must exist. The library notes their state when the dataset is created. Saved states, the option `cache` and
+  // must exist. The library records their state when the dataset is created. Saved states, the option `cache` and
   // Dataset::identity compare it, as for files that the library reads. Called once; empty: none.
   virtual std::vector<std::string> files() const { return {}; }
   // One number per file, ascending: the index after the file's last record. The last number is count(). A changed
   // file then invalidates only its own samples in a cache. Empty: any file may contain any record. Called once.
   virtual std::vector<int64_t> file_ends() const { return {}; }
   // Blocks of records that are cheap to read together, such as a compressed group. Block i ends before record
-  // block_ends()[i]; the numbers ascend, and the last one is count(). shuffle=window reads each block within one
-  // stretch of an epoch. Empty: no blocks. Called once.
+  // block_ends()[i]; the numbers ascend, and the last one is count(). shuffle=window reads each block within a
+  // short part of an epoch. Empty: no blocks. Called once.
   virtual std::vector<int64_t> block_ends() const { return {}; }
   // The number of blocks that the reader can keep open (0: any number). With 4 or more, shuffle=window never needs
   // more at a time. Called once.

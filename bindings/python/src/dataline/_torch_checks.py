@@ -40,7 +40,7 @@ def prefetch_factor(value: Any, num_workers: Optional[int], prefetch_depth: Any)
     if number < 1:
         raise ValueError(f"prefetch_factor: expected batches per worker, 1 or more, got {number}")
     if prefetch_depth is not None:
-        raise ValueError("prefetch_factor and prefetch_depth: expected one of the two, got both")
+        raise ValueError("prefetch_factor and prefetch_depth: set only one of the two")
     if not num_workers:
         raise ValueError(
             f"prefetch_factor: counts batches per worker, but num_workers is {num_workers}: set num_workers, or "

@@ -49,7 +49,7 @@ def wait_here(batch: _core.Batch, index: int) -> None:
     """Makes the current stream of that CUDA device wait for the batch; the CPU does not wait."""
     if torch.cuda.is_current_stream_capturing():
         raise RuntimeError(
-            "a batch was requested while the stream captures a CUDA graph: request it earlier, and let the graph read "
+            "a batch was requested while the stream is capturing a CUDA graph: request it earlier, and let the graph read "
             "buffers that into= fills"
         )
     batch.wait(torch.cuda.current_stream(index).cuda_stream)

@@ -133,7 +133,7 @@ class Order:
                 self.batches, batch_size = batch_sampler, None
         of_all = "global_batch_size" in self.options
         if of_all and batch_size not in (None, 1):
-            raise ValueError("batch_size and global_batch_size: expected one of the two, got both")
+            raise ValueError("batch_size and global_batch_size: set only one of the two")
         self.single = batch_size is None and self.batches is None and not of_all
         if self.single and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
@@ -242,7 +242,7 @@ def _indices_of(sampler: Any) -> Any:
 
 def _other_each_epoch(sampler: Any) -> TypeError:
     return TypeError(
-        f"sampler: {type(sampler).__name__} returns other indices each epoch, but sampler= is read once, at creation: "
+        f"sampler: {type(sampler).__name__} returns different indices each epoch, but sampler= is read once, at creation: "
         "use shuffle=True or weights=, or batch_sampler=torch.utils.data.BatchSampler(sampler, batch_size, drop_last), "
         "which is read again each epoch"
     )

@@ -333,7 +333,7 @@ def from_reader(
     contain its text. The exception is in ``dataset.reader_errors`` and is the ``__cause__`` of the error.
 
     ``fingerprint`` is a text that changes when the data changes: saved states and the option ``cache`` compare it.
-    ``files`` are the local files that the samples are read from, in order. Each must exist. The library notes their state
+    ``files`` are the local files that the samples are read from, in order. Each must exist. The library records their state
     when the dataset is created. Saved states, the option ``cache`` and ``Dataset.identity`` compare it, as for files that
     the library reads. ``file_ends`` has one number per file, ascending: the index after the file's last sample. The last
     number is ``len(source)``. A changed file then invalidates only its own samples in a cache.
@@ -347,7 +347,7 @@ def from_reader(
 
     ``block_ends`` marks blocks of samples that are cheap to read together, such as a compressed group. Block i ends
     before sample ``block_ends[i]``; the numbers ascend, and the last one is ``len(source)``. ``shuffle="window"`` reads
-    each block within one stretch of an epoch. ``held_blocks`` is the number of blocks that the source can keep open (0:
+    each block within a short part of an epoch. ``held_blocks`` is the number of blocks that the source can keep open (0:
     any number). With 4 or more, ``shuffle="window"`` never needs more at a time.
 
     Other threads call the source, one at a time while Python has its lock. In a free-threaded Python, each worker calls
@@ -410,11 +410,11 @@ def mix(
 ) -> Dataset:
     """Draws from all parts by weight, or repeats each sample.
 
-    ``weights`` are relative to each other; a part goes through its own epochs. ``schedule`` sets the weights that apply
+    ``weights`` are relative to each other; each part has its own epochs. ``schedule`` sets the weights that apply
     from a step of the job; parts that it does not name then have none. ``repeats`` is how often an epoch repeats each
     sample; for a fraction, each epoch draws again which samples are repeated once more. The parts have the same fields.
-    ``transforms`` of a part (``{"code": "resize(32)"}``), which run before the loader's transform, make parts alike that
-    are stored differently. ``batch.info.sources`` is the part of each row, ``batch.info.indices`` its sample. The option
+    ``transforms`` of a part (``{"code": "resize(32)"}``), which run before the loader's transform, make differently stored
+    parts match. ``batch.info.sources`` is the part of each row, ``batch.info.indices`` its sample. The option
     ``pack_length`` packs the documents that are drawn.
 
     Raises CallError, DataError (parts that do not match, invalid weights, a part's transform).

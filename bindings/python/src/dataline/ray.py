@@ -95,7 +95,7 @@ class Datasource(RayDatasource):  # type: ignore[misc]
     def __init__(self, uri: str, *, epoch: int = 0, batch_size: int = 256, **options: Any) -> None:
         for name in ("rank", "world_size"):
             if options.get(name) is not None:
-                raise TypeError(f"{name}: Ray distributes the blocks; the stream is that of one process")
+                raise TypeError(f"{name}: not supported here, because Ray distributes the blocks itself")
         super().__init__()
         batch_size = whole(batch_size, "batch_size")
         self._uri, self._epoch = uri, whole(epoch, "epoch")

@@ -204,7 +204,7 @@ class Part(NamedTuple):
     repeat: float
     """Dataset: how often an epoch repeats each sample; 0: the part has a weight."""
     epochs: float
-    """Loader: how often the job has gone through the part so far, over all ranks."""
+    """Loader: how many passes over the part the job has made so far, over all ranks."""
     share_asked: float
     """Loader: the requested share of the samples drawn now. Dataset: the share at the start of a job."""
     share_got: float

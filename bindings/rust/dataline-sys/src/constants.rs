@@ -49,7 +49,7 @@ constants! {
     DL_ERR_CORRUPT: i32 = -45;
     /// object arrays and pickles
     DL_ERR_UNSAFE_TYPE: i32 = -46;
-    /// parts of a dataset do not fit each other
+    /// parts of a dataset do not match each other
     DL_ERR_MISMATCH: i32 = -47;
     /// a file was modified while in use
     DL_ERR_CHANGED: i32 = -48;
@@ -80,7 +80,7 @@ constants! {
     DL_VERSION_PATCH: i32 = 0;
     /// Incremented when a release could break a program built with an older header.
     DL_ABI_VERSION: i32 = 2;
-    /// no struct of any release is larger
+    /// no release has a larger struct
     DL_STRUCT_MAX_BYTES: usize = 4096;
     DL_MEMORY_METADATA: i32 = 0;
     /// orders, indices, weights
@@ -91,8 +91,8 @@ constants! {
     DL_MEMORY_DATA: i32 = 3;
     /// a batch beyond `max_leases`
     DL_MEMORY_OVERFLOW: i32 = 4;
-    /// 2 MiB aligned address space, touched only as needed: images during decoding (one block per worker),
-    /// rows without a fixed size (one block per loader).
+    /// 2 MiB aligned address space whose pages are touched only as needed: images during decoding (one block
+    /// per worker), rows without a fixed size (one block per loader).
     DL_MEMORY_FRAMES: i32 = 5;
     /// progress of opening a large dataset
     DL_LOG_PROGRESS: i32 = 0;
@@ -112,7 +112,7 @@ constants! {
     /// array of `int64_t`. Since 0.3
     DL_OPTION_LENGTHS: i32 = 8;
     DL_SCOPE_DATASET: i32 = 1;
-    /// an option of both has 3
+    /// an option of both has the value 3
     DL_SCOPE_LOADER: i32 = 2;
     /// delivered as 0 or 1, whatever byte is stored
     DL_DTYPE_BOOL: i32 = 1;
@@ -170,6 +170,6 @@ constants! {
     DL_SNIFF_GUESS: i32 = 1;
     /// a header that other data could start with by chance
     DL_SNIFF_LIKELY: i32 = 2;
-    /// a magic number that is long enough
+    /// a magic number that is long enough to be unique
     DL_SNIFF_CERTAIN: i32 = 3;
 }

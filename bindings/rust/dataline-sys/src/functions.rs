@@ -18,10 +18,10 @@ functions! {
     /// The library's ABI: compare it with DL_ABI_VERSION.
     fn dl_abi_version() -> i32;
 
-    /// Describes the build of the library: the optional parts and the compiler, as in
-    /// `highway mimalloc libjpeg; gcc 12.2.0`. Kernels for devices follow, if there are any, with the CUDA
-    /// version that compiled them and the architectures: `; kernels: CUDA 12.0, sm_75 sm_80`. Missing parts
-    /// come last, each with its cost: `; missing: highway (normalised rows ... slower), libwebp (...)`.
+    /// Describes how the library was built: the optional parts and the compiler, as in
+    /// `highway mimalloc libjpeg; gcc 12.2.0`. If the build has device kernels, the CUDA version that
+    /// compiled them and their architectures follow: `; kernels: CUDA 12.0, sm_75 sm_80`. Missing parts come
+    /// last, each with its cost: `; missing: highway (normalised rows ... slower), libwebp (...)`.
     fn dl_build_info() -> *const c_char;
 
     /// The name of a code, such as `DL_ERR_CORRUPT`. Never NULL.
@@ -79,16 +79,16 @@ functions! {
         error: *mut dl_error,
     ) -> dl_status;
 
-    /// dl_options_set_allocator and dl_options_set_log replace the table that was set before. The tables are
-    /// copied. What they point to must live until their `destroy` is called.
+    /// dl_options_set_allocator and dl_options_set_log replace the previous table. The tables are copied.
+    /// What they point to must stay valid until their `destroy` is called.
     ///
     /// Errors: DL_ERR_INVALID_ARGUMENT (a function is missing, or a wrong `struct_size`).
     fn dl_options_set_allocator(
         options: *mut dl_options, allocator: *const dl_allocator, error: *mut dl_error,
     ) -> dl_status;
 
-    /// dl_options_set_allocator and dl_options_set_log replace the table that was set before. The tables are
-    /// copied. What they point to must live until their `destroy` is called.
+    /// dl_options_set_allocator and dl_options_set_log replace the previous table. The tables are copied.
+    /// What they point to must stay valid until their `destroy` is called.
     ///
     /// Errors: DL_ERR_INVALID_ARGUMENT (a function is missing, or a wrong `struct_size`).
     fn dl_options_set_log(options: *mut dl_options, log: *const dl_log, error: *mut dl_error) -> dl_status;
@@ -101,8 +101,9 @@ functions! {
     /// Sets the environment for `rank=auto` and `world_size=auto`: "NAME=value" strings, ended by NULL, such
     /// as the C variable environ. The library never reads the environment itself. Launcher variables are
     /// copied and all others are ignored. dl_loader_create uses them if either option is auto. It fails with
-    /// DL_ERR_INVALID_ARGUMENT if the variables are not ranks or contradict each other, and with
-    /// DL_ERR_BAD_OPTION if the other option is a number that differs from the launcher's value. Since 0.3.
+    /// DL_ERR_INVALID_ARGUMENT if the values are not valid ranks or contradict each other. It fails with
+    /// DL_ERR_BAD_OPTION if only one option is auto and the other differs from the launcher's value. Since
+    /// 0.3.
     fn dl_options_set_environment(
         options: *mut dl_options, environment: *const *const c_char, error: *mut dl_error,
     ) -> dl_status;
@@ -116,11 +117,11 @@ functions! {
     /// Detects the launcher from `environment` (see dl_options_set_environment). The first of these that is
     /// set is used: RANK and WORLD_SIZE (torchrun); JAX_PROCESS_ID and JAX_NUM_PROCESSES; the variables of
     /// Open MPI, of PMI, of a Slurm step; PMIX_RANK; JOB_COMPLETION_INDEX. The rank and the size always come
-    /// from the same launcher. Slurm variables count only inside a step. A step with one task per machine
-    /// does not count if its tasks start another launcher.
+    /// from the same launcher. Slurm variables are used only inside a step. They are ignored if the step has
+    /// one task per machine and its tasks start another launcher.
     ///
-    /// Errors: DL_ERR_INVALID_ARGUMENT if a set of variables is incomplete, if two launchers contradict each
-    /// other, or if values are not ranks. The message names the variables and their values.
+    /// Errors: DL_ERR_INVALID_ARGUMENT if a variable of a launcher is missing, if two launchers contradict
+    /// each other, or if a value is not a valid rank. The message names the variables and their values.
     ///
     /// Threading: any thread. Since 0.3.
     fn dl_launcher_detect(
@@ -185,11 +186,11 @@ functions! {
     ///
     /// Files that change while in use. Every file is checked before a batch reads from it, and again when the
     /// batch has been copied. Truncated data is therefore a bad sample (DL_ERR_TRUNCATED, with file and
-    /// offset), never zeros. If a file keeps its size but was modified after open (by its modification time),
-    /// all of it is DL_ERR_CHANGED: open it again. A file that grew, or was unlinked, renamed or replaced, is
-    /// read as it was at open. A change that affects neither size nor modification time is not detected.
-    /// `io=auto` maps files of local file systems. It reads all other files with pread, as `io=pread` does:
-    /// those on network, user-space and unknown file systems without a block device.
+    /// offset), never zeros. If the modification time of a file changes after open and its size does not,
+    /// every read of it fails with DL_ERR_CHANGED: open it again. A file that grew, or was unlinked, renamed
+    /// or replaced, is read as it was at open. A change that affects neither size nor modification time is
+    /// not detected. `io=auto` maps files on local file systems. Like `io=pread`, it uses pread for files on
+    /// network and user-space file systems, and on unknown file systems without a block device.
     ///
     /// `fault_guard=true`. If a whole page of a mapped file is truncated during a read, or its disk fails,
     /// the kernel sends SIGBUS, which kills the process. With this option a SIGBUS handler turns it into an
@@ -197,20 +198,20 @@ functions! {
     ///
     /// - Others: The handler acts only on loads from mapped files of datasets opened with this option. It
     ///   forwards everything else to the previous handler (with its flags and mask) or the default action.
-    ///   The first such dl_dataset_open installs it, with SA_ONSTACK, until the process ends. A handler that
-    ///   the host installs later must forward faults it does not recognize. When another such dataset is
-    ///   opened, the log reports any handler that was installed over this one. If the host restored the
-    ///   default action, this handler is also installed again.
+    ///   The first such dl_dataset_open installs it, with SA_ONSTACK, and it stays until the process ends. A
+    ///   handler that the host installs later must forward faults it does not recognize. Each further
+    ///   dl_dataset_open with this option logs a warning if another handler has been installed since. If the
+    ///   host has restored the default action, the call also installs this handler again.
     /// - Threads: The handler runs in the loading thread: a worker, or the thread in dl_loader_next. Workers
     ///   block all signals except SIGBUS. A host thread that blocks SIGBUS and calls dl_loader_next is not
     ///   guarded.
     /// - fork: A child inherits the handler, and its datasets stay guarded.
     /// - Unloading: A shared library that installed it stays in memory (RTLD_NODELETE). dlclose is harmless.
-    /// - Copies: Two copies of the library in one process both work: the later one forwards to the earlier
-    ///   one.
+    /// - Copies: A process may contain two copies of the library: the handler of the later one forwards to
+    ///   that of the earlier one.
     /// - Windows: DL_ERR_UNSUPPORTED: the system does not allow a mapped file to be truncated.
     ///
-    /// `io=pread` and `io=memory` need no guard. The option has no effect there.
+    /// `io=pread` and `io=memory` do not need a guard, and ignore this option.
     ///
     /// Errors: DL_ERR_BAD_URI, DL_ERR_NOT_FOUND, DL_ERR_PERMISSION, DL_ERR_NOT_A_FILE, DL_ERR_TRUNCATED,
     /// DL_ERR_CORRUPT, DL_ERR_MISMATCH, DL_ERR_UNSAFE_TYPE, DL_ERR_UNSUPPORTED, DL_ERR_EMPTY,
@@ -221,7 +222,7 @@ functions! {
 
     /// Creates a dataset from arrays. If `release` is NULL, they are copied. Otherwise they are borrowed and
     /// must not change. `release(context)` is then called once, from any thread, when the dataset and
-    /// everything made from it (loaders, composed datasets) are gone.
+    /// everything created from it (loaders, composed datasets) have been freed.
     fn dl_dataset_from_arrays(
         arrays: *const dl_array, count: i32, release: dl_release, context: *mut c_void,
         options: *const dl_options, out: *mut *mut dl_dataset, error: *mut dl_error,
@@ -238,16 +239,17 @@ functions! {
     /// - leaves of structs as `struct/leaf`
     /// - dictionaries as their values
     ///
-    /// Values are delivered from where they are stored. Two kinds of values are copied: bool, which Arrow
-    /// stores as bits, and values with nulls that are filled. `keys` are the keys of an `arrow:` URI, such as
-    /// `fields=image/bytes,label&nulls=fill(0)`. If it is NULL, all columns are read, and a sample with a
+    /// Batches are filled straight from the table's memory. Two kinds of values are first copied: bool, which
+    /// Arrow stores as bits, and values whose nulls are filled. `keys` are the keys of an `arrow:` URI, such
+    /// as `fields=image/bytes,label&nulls=fill(0)`. If it is NULL, all columns are read, and a sample with a
     /// null is bad.
     ///
     /// The call takes ownership of its Arrow arguments, even if it fails: their `release` is NULL afterwards.
-    /// The stream and its schema are read and released in this call. The arrays are released by any thread,
-    /// when the dataset and everything made from it are gone. They must not change. Offsets and indices are
-    /// checked. Arrow's structs do not contain buffer lengths: the host is responsible for them. A saved
-    /// state can be loaded only with the same rows in the same arrays.
+    /// The stream and its schema are read and released in this call. The arrays are released from any thread,
+    /// when the dataset and everything created from it have been freed. They must not change until then.
+    /// Offsets and indices are checked. Arrow's structs do not contain the lengths of buffers, so the host
+    /// must ensure that they are long enough. A saved state can be loaded only with the same rows in the same
+    /// arrays.
     ///
     /// Since 0.3.
     ///
@@ -275,16 +277,17 @@ functions! {
     /// - leaves of structs as `struct/leaf`
     /// - dictionaries as their values
     ///
-    /// Values are delivered from where they are stored. Two kinds of values are copied: bool, which Arrow
-    /// stores as bits, and values with nulls that are filled. `keys` are the keys of an `arrow:` URI, such as
-    /// `fields=image/bytes,label&nulls=fill(0)`. If it is NULL, all columns are read, and a sample with a
+    /// Batches are filled straight from the table's memory. Two kinds of values are first copied: bool, which
+    /// Arrow stores as bits, and values whose nulls are filled. `keys` are the keys of an `arrow:` URI, such
+    /// as `fields=image/bytes,label&nulls=fill(0)`. If it is NULL, all columns are read, and a sample with a
     /// null is bad.
     ///
     /// The call takes ownership of its Arrow arguments, even if it fails: their `release` is NULL afterwards.
-    /// The stream and its schema are read and released in this call. The arrays are released by any thread,
-    /// when the dataset and everything made from it are gone. They must not change. Offsets and indices are
-    /// checked. Arrow's structs do not contain buffer lengths: the host is responsible for them. A saved
-    /// state can be loaded only with the same rows in the same arrays.
+    /// The stream and its schema are read and released in this call. The arrays are released from any thread,
+    /// when the dataset and everything created from it have been freed. They must not change until then.
+    /// Offsets and indices are checked. Arrow's structs do not contain the lengths of buffers, so the host
+    /// must ensure that they are long enough. A saved state can be loaded only with the same rows in the same
+    /// arrays.
     ///
     /// Since 0.3.
     ///
@@ -306,43 +309,43 @@ functions! {
         reader: *const dl_reader, options: *const dl_options, out: *mut *mut dl_dataset, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Composed datasets keep their own references to the parts. options may be NULL. Their allocator and
-    /// `memory_budget` apply to the indices that dl_dataset_subset copies. Their `pack_length` packs the
-    /// composed samples.
+    /// Combine datasets. The new dataset keeps its own references to the parts. options may be NULL. The
+    /// allocator and `memory_budget` of the options apply to the indices that dl_dataset_subset copies. If
+    /// `pack_length` is set, the samples of the new dataset are packed.
     ///
-    /// - dl_dataset_zip: fields side by side. The lengths must be equal. `names[i]` renames the field of part
-    ///   i, or prefixes its fields ("name/field") if there are several. names may be NULL.
-    /// - dl_dataset_concat: one after another. The fields must be equal.
-    /// - dl_dataset_subset: samples `indices[0..count)` of a dataset. The indices are borrowed with
-    ///   `release`, else copied.
+    /// - dl_dataset_zip: a sample has the fields of all parts. The lengths must be equal. `names[i]` renames
+    ///   the field of part i, or prefixes its fields ("name/field") if there are several. names may be NULL.
+    /// - dl_dataset_concat: the samples of the parts, one part after another. The fields must be equal.
+    /// - dl_dataset_subset: the samples `indices[0..count)` of a dataset. The indices are borrowed if
+    ///   `release` is set, and copied otherwise.
     fn dl_dataset_zip(
         parts: *const *mut dl_dataset, names: *const *const c_char, count: i32, options: *const dl_options,
         out: *mut *mut dl_dataset, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Composed datasets keep their own references to the parts. options may be NULL. Their allocator and
-    /// `memory_budget` apply to the indices that dl_dataset_subset copies. Their `pack_length` packs the
-    /// composed samples.
+    /// Combine datasets. The new dataset keeps its own references to the parts. options may be NULL. The
+    /// allocator and `memory_budget` of the options apply to the indices that dl_dataset_subset copies. If
+    /// `pack_length` is set, the samples of the new dataset are packed.
     ///
-    /// - dl_dataset_zip: fields side by side. The lengths must be equal. `names[i]` renames the field of part
-    ///   i, or prefixes its fields ("name/field") if there are several. names may be NULL.
-    /// - dl_dataset_concat: one after another. The fields must be equal.
-    /// - dl_dataset_subset: samples `indices[0..count)` of a dataset. The indices are borrowed with
-    ///   `release`, else copied.
+    /// - dl_dataset_zip: a sample has the fields of all parts. The lengths must be equal. `names[i]` renames
+    ///   the field of part i, or prefixes its fields ("name/field") if there are several. names may be NULL.
+    /// - dl_dataset_concat: the samples of the parts, one part after another. The fields must be equal.
+    /// - dl_dataset_subset: the samples `indices[0..count)` of a dataset. The indices are borrowed if
+    ///   `release` is set, and copied otherwise.
     fn dl_dataset_concat(
         parts: *const *mut dl_dataset, count: i32, options: *const dl_options, out: *mut *mut dl_dataset,
         error: *mut dl_error,
     ) -> dl_status;
 
-    /// Composed datasets keep their own references to the parts. options may be NULL. Their allocator and
-    /// `memory_budget` apply to the indices that dl_dataset_subset copies. Their `pack_length` packs the
-    /// composed samples.
+    /// Combine datasets. The new dataset keeps its own references to the parts. options may be NULL. The
+    /// allocator and `memory_budget` of the options apply to the indices that dl_dataset_subset copies. If
+    /// `pack_length` is set, the samples of the new dataset are packed.
     ///
-    /// - dl_dataset_zip: fields side by side. The lengths must be equal. `names[i]` renames the field of part
-    ///   i, or prefixes its fields ("name/field") if there are several. names may be NULL.
-    /// - dl_dataset_concat: one after another. The fields must be equal.
-    /// - dl_dataset_subset: samples `indices[0..count)` of a dataset. The indices are borrowed with
-    ///   `release`, else copied.
+    /// - dl_dataset_zip: a sample has the fields of all parts. The lengths must be equal. `names[i]` renames
+    ///   the field of part i, or prefixes its fields ("name/field") if there are several. names may be NULL.
+    /// - dl_dataset_concat: the samples of the parts, one part after another. The fields must be equal.
+    /// - dl_dataset_subset: the samples `indices[0..count)` of a dataset. The indices are borrowed if
+    ///   `release` is set, and copied otherwise.
     fn dl_dataset_subset(
         dataset: *mut dl_dataset, indices: *const i64, count: i64, release: dl_release, context: *mut c_void,
         options: *const dl_options, out: *mut *mut dl_dataset, error: *mut dl_error,
@@ -364,8 +367,8 @@ functions! {
     fn dl_dataset_note_count(dataset: *const dl_dataset) -> i32;
 
     /// A note for the user; "" for an index out of range. "left out: ..." names a file, or bytes of a file,
-    /// that are not in the dataset (`bad_files=skip`). "damaged: ..." names a file or a set that is not what
-    /// was written.
+    /// that are not in the dataset (`bad_files=skip`). "damaged: ..." names a file or a set that differs from
+    /// what was written.
     fn dl_dataset_note(dataset: *const dl_dataset, index: i32) -> *const c_char;
 
     /// Class names, indexed by label (a folder's class directories, in order). dl_dataset_class_count is 0 if
@@ -382,8 +385,9 @@ functions! {
 
     /// Reads one sample through the transforms of `options`, as a batch of one: for viewers, tests and
     /// checks. Options that define a sample apply (transform, seed, device, limits, memory). Options for
-    /// order, batches, threads and bad samples do not. Random operators draw as for the first sample of epoch
-    /// \0. Each call plans and allocates as dl_loader_create does: do not train with it.
+    /// order, batches, threads and bad samples do not. Random operators use the random numbers of the first
+    /// sample of epoch 0. Each call plans and allocates memory as dl_loader_create does, which is too slow
+    /// for training.
     ///
     /// Errors: those of dl_loader_create and dl_loader_next; DL_ERR_OUT_OF_RANGE for the index.
     fn dl_dataset_read(
@@ -395,14 +399,14 @@ functions! {
     fn dl_dataset_destroy(dataset: *mut dl_dataset);
 
     /// Creates a loader: plans memory, starts the workers and starts loading. The loader keeps its own
-    /// reference to the dataset. options may be NULL. The driver is opened only for `device=cuda` and
+    /// reference to the dataset. options may be NULL. The CUDA driver is loaded only for `device=cuda` and
     /// `pin_memory`.
     ///
     /// Errors:
     ///
     /// - DL_ERR_OUT_OF_RANGE: indices, weights or start.
     /// - DL_ERR_NO_MEMORY: for device memory, the message states how much is needed and how much is free.
-    /// - DL_ERR_MISMATCH: parts of a mix whose samples do not fit one batch.
+    /// - DL_ERR_MISMATCH: the samples of the parts of a mix cannot share a batch.
     /// - DL_ERR_NO_DEVICE, DL_ERR_DEVICE_LOST: with `device=cuda`.
     /// - DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD, DL_ERR_OVER_BUDGET, DL_ERR_THREAD,
     ///   DL_ERR_EMPTY, DL_ERR_UNSUPPORTED.
@@ -410,28 +414,27 @@ functions! {
         dataset: *mut dl_dataset, options: *const dl_options, out: *mut *mut dl_loader, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Returns the next batch, in order. A negative `timeout_ns` waits without limit, 0 polls.
-    /// dl_batch_release returns the batch's slot. DL_END_OF_EPOCH ends each epoch once. DL_END follows the
-    /// last one.
+    /// Returns the next batch, in order. A negative `timeout_ns` waits without limit, 0 polls. Pass the batch
+    /// to dl_batch_release. At the end of each epoch, one call returns DL_END_OF_EPOCH. After the last epoch,
+    /// all calls return DL_END.
     ///
-    /// With `num_workers=0` the call does the work itself, regardless of the timeout. If another thread is
-    /// already doing it, the call waits for that thread as for a worker. With workers, a call that waits also
-    /// fills rows, in pieces of at most about 50 us. It does not do so with timeout 0, and it calls a host
-    /// reader only if dl_reader.prompt is set.
+    /// With `num_workers=0`, the call loads the batch itself, regardless of the timeout. If another thread is
+    /// already loading it, the call waits for that thread as it would for a worker. With workers, a call that
+    /// waits also fills rows, in pieces of at most about 50 us. It does not do so with timeout 0, and it
+    /// calls a host reader only if dl_reader.prompt is set.
     ///
     /// A system failure while a batch is filled is never a bad sample, regardless of `on_error`. The call
     /// fails with DL_ERR_NO_MEMORY, DL_ERR_TOO_MANY_FILES, or DL_ERR_IO (a device that fails every read, a
-    /// call that is always interrupted), with `os_error` and the file. The position stays and nothing is
-    /// counted. The next call fills the batch again, with the same bytes. A failed device read is tried
-    /// twice. It is a bad sample only if other samples can be read.
+    /// call that is always interrupted), with `os_error` and the file. The position does not change and
+    /// nothing is counted. The next call fills the batch again, with the same bytes. A read that fails on the
+    /// device is tried twice. It makes a sample bad only if other samples can be read.
     ///
     /// Errors:
     ///
-    /// - DL_ERR_BAD_SAMPLE: once per step. The position stays, and the next call delivers the step's good
-    ///   samples.
-    /// - DL_ERR_WRONG_STATE: the caller is a reader, operator or storage that is filling a batch of this
-    ///   loader, and would wait for its own thread. With `device=cuda`, see also dl_batch_wait on CUDA
-    ///   graphs.
+    /// - DL_ERR_BAD_SAMPLE: once per step. The position does not change, and the next call delivers the
+    ///   step's good samples.
+    /// - DL_ERR_WRONG_STATE: a reader, operator or storage calls this while it fills a batch of this loader,
+    ///   and would wait for its own thread. With `device=cuda`, see also dl_batch_wait on CUDA graphs.
     /// - DL_ERR_DEVICE_LOST: with `device=cuda`. Every later call returns it too, even for batches loaded
     ///   before.
     /// - DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_FORKED.
@@ -442,30 +445,31 @@ functions! {
     ) -> dl_status;
 
     /// With `num_workers=0`, loads on the calling thread for about `budget_ns`, so that a frame loop can
-    /// spread a batch over several frames. DL_OK: a batch, an end or an error is due, and dl_loader_next
-    /// returns immediately. DL_TIMEOUT: the budget is spent and work remains. The call also returns
-    /// DL_CANCELLED and DL_INTERRUPTED.
+    /// spread a batch over several frames. DL_OK: a batch, an end or an error is ready, and dl_loader_next
+    /// returns immediately. DL_TIMEOUT: the budget is used up and work remains. The call may also return
+    /// DL_CANCELLED or DL_INTERRUPTED.
     ///
     /// The budget is checked after each run (one sample if images are decoded, else up to 256 samples or
     /// about 1 MiB). A call loads at least one run, and exceeds the budget by at most one run. With a budget
-    /// of 0 or less, or with workers, it loads nothing and only reports whether something is due. With
+    /// of 0 or less, or with workers, it loads nothing and only reports whether something is ready. With
     /// `lease_overflow=wait`, dl_loader_next still waits for a release if all leases are held.
     ///
     /// Errors: DL_ERR_FORKED, DL_ERR_DEVICE_LOST, DL_ERR_WRONG_STATE (see dl_loader_next).
     fn dl_loader_work(loader: *mut dl_loader, budget_ns: i64, error: *mut dl_error) -> dl_status;
 
     /// Starts a loop over one epoch, as the `for` loops of the bindings do. At the start of an epoch, or
-    /// right after a seek or load, it covers the rest of that epoch. Otherwise it covers the next epoch from
-    /// step 0. The previous loop ends. Pass `*out` to dl_epoch_release. Returns DL_END after the last epoch,
-    /// or DL_CANCELLED.
+    /// right after a seek or load, the loop covers the rest of that epoch. Otherwise it covers the next epoch
+    /// from step 0. The previous loop ends. Pass `*out` to dl_epoch_release. Returns DL_END after the last
+    /// epoch, or DL_CANCELLED.
     ///
-    /// Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY. The previous loop then continues. Since 0.3.
+    /// Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY. If the call fails, the previous loop continues. Since 0.3.
     fn dl_loader_epoch(loader: *mut dl_loader, out: *mut *mut dl_epoch, error: *mut dl_error) -> dl_status;
 
-    /// Creates a handle without an epoch, for a caller whose waits must be interrupted separately.
-    /// dl_epoch_next on it does what dl_loader_next does, including DL_END. dl_epoch_interrupt ends no other
-    /// caller's wait. The handle ends no loop, and only the end of the loader ends it (DL_CANCELLED). It is
-    /// cheap enough to create one for each wait. Pass `*out` to dl_epoch_release.
+    /// Creates a handle that is not bound to an epoch, for a caller whose waits must be interrupted
+    /// separately. dl_epoch_next on it does what dl_loader_next does, including DL_END. dl_epoch_interrupt on
+    /// it does not affect the waits of other callers. The handle does not end other loops, and stays usable
+    /// until the loader is destroyed (DL_CANCELLED). It is cheap enough to create one for each wait. Pass
+    /// `*out` to dl_epoch_release.
     ///
     /// Errors: DL_ERR_FORKED, DL_ERR_NO_MEMORY. Since 0.3.
     fn dl_loader_stream(loader: *mut dl_loader, out: *mut *mut dl_epoch, error: *mut dl_error) -> dl_status;
@@ -474,28 +478,28 @@ functions! {
     /// one of them.
     ///
     /// DL_END_OF_EPOCH: the epoch is over. The first such result moves the position to (epoch + 1, 0). All
-    /// other waiting callers and all later calls also get it, and do not move the position. All threads
-    /// therefore see the end, and none gets a batch of the next epoch.
+    /// other waiting callers and all later calls get the same result, without moving the position. Every
+    /// thread therefore leaves the loop, and none gets a batch of the next epoch.
     ///
     /// DL_ERR_WRONG_STATE: the loop was ended before that, by a newer dl_loader_epoch or
     /// dl_loader_begin_epoch, a seek, a loaded state or the end of the loader. Callers that wait get it too.
     /// No batch is lost.
     ///
-    /// dl_loader_next reads from the same stream and ends no loop. This loop does not receive the batches
-    /// that dl_loader_next returned, and an end that it returned also ends the loop. Other results and
-    /// errors: as dl_loader_next, but never DL_END. Since 0.3.
+    /// dl_loader_next reads from the same stream and does not end loops. This loop does not receive batches
+    /// that dl_loader_next has returned. If dl_loader_next has returned DL_END_OF_EPOCH, the loop is over
+    /// too. Other results and errors: as dl_loader_next, but never DL_END. Since 0.3.
     fn dl_epoch_next(
         epoch: *mut dl_epoch, timeout_ns: i64, out: *mut *mut dl_batch, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Ends every dl_epoch_next that waits on this handle, with DL_INTERRUPTED. If none waits, the next call
-    /// returns it, so that no interrupt is lost. Never blocks. NULL is allowed.
+    /// Ends every dl_epoch_next that waits on this handle, with DL_INTERRUPTED. If no call is waiting, the
+    /// next one returns DL_INTERRUPTED, so that no interrupt is lost. Never blocks. NULL is allowed.
     ///
     /// Threading: any thread, including in a signal handler. Since 0.3.
     fn dl_epoch_interrupt(epoch: *mut dl_epoch);
 
-    /// Frees the handle, even after its loader was destroyed. NULL is allowed. An epoch that is released in
-    /// the middle stays the current one until another loop starts.
+    /// Frees the handle, even after its loader was destroyed. NULL is allowed. If a handle is released in the
+    /// middle of its epoch, that epoch stays the current one until another loop starts.
     ///
     /// Threading: once, when no other call on the handle is in progress or follows. Since 0.3.
     fn dl_epoch_release(epoch: *mut dl_epoch);
@@ -504,15 +508,15 @@ functions! {
     /// DL_END after the last epoch.
     fn dl_loader_begin_epoch(loader: *mut dl_loader, error: *mut dl_error) -> dl_status;
 
-    /// Returns the position (epoch, step), 0 \<= step \<= steps. At (e, steps), DL_END_OF_EPOCH of epoch e is
-    /// still due. At (e + 1, 0), it was delivered. The position counts the batches that dl_loader_next
-    /// delivered, not those loaded ahead.
+    /// Returns the position (epoch, step), 0 \<= step \<= steps. At (e, steps), DL_END_OF_EPOCH of epoch e
+    /// has not been returned yet. At (e + 1, 0), it has. The position counts the batches that dl_loader_next
+    /// has delivered, not prefetched ones.
     fn dl_loader_position(
         loader: *const dl_loader, epoch: *mut i64, step: *mut i64, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Moves to a position, in O(1) (a Fisher-Yates or weighted order builds its table first). Clears
-    /// dl_loader_cancel and dl_loader_interrupt. Leased batches stay valid.
+    /// Moves to a position. Takes constant time, except that a Fisher-Yates or weighted order first builds
+    /// its table. Clears dl_loader_cancel and dl_loader_interrupt. Leased batches stay valid.
     ///
     /// Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_FORKED.
     fn dl_loader_seek(loader: *mut dl_loader, epoch: i64, step: i64, error: *mut dl_error) -> dl_status;
@@ -522,16 +526,16 @@ functions! {
 
     /// Replaces the order (`sample_indices`), starting at the next epoch that has not begun. Only for loaders
     /// created with `sample_indices`, and with the same count. Lifetime: see dl_options_set_indices. The
-    /// replaced order is kept until the next such call, so that a state saved under it can be loaded. To load
-    /// an older state, set its order again first.
+    /// replaced order is kept until the next such call, so that a state saved with it can be loaded. To load
+    /// an older state, first set its order again.
     fn dl_loader_set_indices(
         loader: *mut dl_loader, indices: *const i64, count: i64, release: dl_release, context: *mut c_void,
         error: *mut dl_error,
     ) -> dl_status;
 
-    /// Saves the position and the identity of the job, as text of any length. The data is identified by what
-    /// a copy on another machine also has. These are the base names and sizes of the files in order, and a
-    /// checksum of the first and last 64 KiB of each (at most 64 files). If a device cannot read them, the
+    /// Saves the position and the identity of the job, as text of any length. The data is identified by
+    /// properties that a copy on another machine shares: the base names and sizes of the files in order, and
+    /// a checksum of the first and last 64 KiB of each (at most 64 files). If a device cannot read them, the
     /// call fails and the loader stays usable.
     ///
     /// On input `*bytes` is the capacity of text. On output it is the size of the text with its NUL. If text
@@ -544,7 +548,7 @@ functions! {
 
     /// Seeks to a saved position. `num_workers`, `prefetch_depth`, io, memory and transform may differ from
     /// the job that saved it. rank and `world_size` may differ too, if the global batch is equal. With
-    /// `tune=on` the loader starts with the workers and the depth that the other job had found.
+    /// `tune=on`, the loader starts with the number of workers and the depth that the saved job had found.
     ///
     /// Errors: DL_ERR_BAD_STATE, DL_ERR_STATE_REFUSED (the message names the first line that differs, with
     /// both values).
@@ -555,18 +559,18 @@ functions! {
     /// Threading: any thread.
     fn dl_loader_cancel(loader: *mut dl_loader);
 
-    /// Ends every dl_loader_next, dl_epoch_next and dl_loader_work that waits, with DL_INTERRUPTED. If none
-    /// waits, the next of these calls returns it. Only a seek or load clears an interrupt before that. Never
-    /// blocks.
+    /// Ends every dl_loader_next, dl_epoch_next and dl_loader_work that waits, with DL_INTERRUPTED. If no
+    /// call is waiting, the next of these calls returns DL_INTERRUPTED. Only a seek or load clears an
+    /// interrupt before that. Never blocks.
     ///
     /// Threading: any thread, including in a signal handler.
     fn dl_loader_interrupt(loader: *mut dl_loader);
 
-    /// A handle for the host's event loop. It is signalled while dl_loader_next would not wait. On Linux it
-    /// is a descriptor that poll, select and epoll report as readable. On Windows it is a HANDLE for
-    /// WaitForMultipleObjects. Rely on nothing else: only wait on it, never read, write, reset or close it.
-    /// With `num_workers=0` it is signalled, except while `lease_overflow=wait` makes dl_loader_next wait for
-    /// a release. The first call creates it. It lives as long as the loader.
+    /// Returns a handle for the host's event loop, which is signalled while dl_loader_next would not block.
+    /// On Linux it is a descriptor that poll, select and epoll report as readable. On Windows it is a HANDLE
+    /// for WaitForMultipleObjects. Only wait on it: never read, write, reset or close it. With
+    /// `num_workers=0` it is signalled, except while `lease_overflow=wait` makes dl_loader_next wait for a
+    /// release. The first call creates it. It lives as long as the loader.
     ///
     /// Errors: DL_ERR_TOO_MANY_FILES, DL_ERR_NO_MEMORY, DL_ERR_UNSUPPORTED (other systems).
     fn dl_loader_wait_handle(loader: *mut dl_loader, out: *mut isize, error: *mut dl_error) -> dl_status;
@@ -589,9 +593,10 @@ functions! {
 
     /// Cancels, joins the workers and frees the loader. NULL is allowed. Leased batches stay valid until they
     /// are released. A worker inside a host callback (dl_reader, dl_storage) sees `request->cancelled` and
-    /// has one second to return. After that it is abandoned together with what it uses, and this is logged.
-    /// With a device, the call waits for the copies in flight and for the work queued on released batches.
-    /// The loader's loops end: dl_epoch_next returns DL_ERR_WRONG_STATE, and the host releases them as usual.
+    /// has one second to return. After that, the worker is abandoned together with what it uses, and a
+    /// warning is logged. With a device, the call waits for the copies in flight and for the work queued on
+    /// released batches. The loader's loops end: dl_epoch_next returns DL_ERR_WRONG_STATE, and the host
+    /// releases them as usual.
     ///
     /// Threading: once, when no other call on the loader or on one of its loops is in progress. No call on
     /// the loader may follow.
@@ -617,41 +622,42 @@ functions! {
 
     /// Batches in device memory (`device=cuda:N`) are delivered while their copies are still in flight. A
     /// `stream` is a CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy
-    /// stream, however the program was compiled. cudaStreamPerThread is the stream of the calling thread. A
-    /// batch that waited in it may be released by any thread. The library then uses the legacy stream, which
+    /// stream, however the program was compiled. cudaStreamPerThread is the stream of the calling thread. If
+    /// a batch waited in it, any thread may release the batch. The library then uses the legacy stream, which
     /// runs after the streams of all threads. Neither call blocks the host.
     ///
-    /// - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the
-    ///   first use in each stream that reads the batch. It always records the stream, which must live until
-    ///   the batch is released. With `device_sync=host` batches are complete already, and the call does
-    ///   nothing else.
-    /// - dl_batch_release_on: as dl_batch_release, but the memory is written again only after the work now in
-    ///   `stream` is done.
-    /// - dl_batch_release: the same for every stream that waited for the batch and was not released since.
+    /// - dl_batch_wait: work that is queued later in `stream` starts only when the batch is complete. Call it
+    ///   in each stream that reads the batch, before the first use. It always records the stream, which must
+    ///   live until the batch is released. With `device_sync=host`, batches are already complete, and the
+    ///   call does nothing else.
+    /// - dl_batch_release_on: as dl_batch_release, but the memory is reused only after the work that is now
+    ///   queued in `stream` is done.
+    /// - dl_batch_release: the same for every stream that has waited for the batch and has not been passed to
+    ///   dl_batch_release_on.
     ///
-    /// A stream that reads a batch without having waited for it must be finished before the batch is
-    /// released, or be passed to dl_batch_release_on.
+    /// If a stream reads a batch without having waited for it, either its work must be finished before the
+    /// batch is released, or the stream must be passed to dl_batch_release_on.
     ///
-    /// CUDA graphs. Every call may be made while a graph is captured, on any thread, and invalidates no
-    /// capture. The exception is dl_batch_wait: it refuses a stream that is being captured
-    /// (DL_ERR_WRONG_STATE), because the memory holds another batch when the graph runs. Wait before the
+    /// CUDA graphs. Any thread may make any call while a graph is being captured, without invalidating the
+    /// capture. The exception is dl_batch_wait: it rejects a stream that is being captured
+    /// (DL_ERR_WRONG_STATE), because the memory will hold another batch when the graph runs. Wait before the
     /// capture begins, and copy the batch into memory of your own that the graph reads. If a batch is
     /// released while a stream that used it is being captured, the release is ordered after that stream, once
     /// the capture is over. The stream must live until then. If no other memory is free meanwhile,
     /// dl_loader_next returns DL_ERR_WRONG_STATE after a second.
     ///
-    /// `fork()`. A child must not access the memory of batches or slots. On kernels older than 5.9, `fork()`
-    /// may give the parent different pages from those that the device reads, if they are page-locked
-    /// (`device=cuda`, `pin_memory`). On such kernels, do not fork while a loader exists: start processes
-    /// with `posix_spawn`, or before the loader.
+    /// `fork()`. A child must not access the memory of batches or slots. On Linux kernels older than 5.9,
+    /// after `fork()` the parent's page-locked memory (`device=cuda`, `pin_memory`) may no longer be the
+    /// pages that the device reads. On such kernels, do not fork while a loader exists. Start processes
+    /// before the loader is created, or use `posix_spawn`.
     ///
     /// On the cpu device there is nothing to wait for, and dl_batch_release_on does what dl_batch_release
     /// does. dl_batch_release_on always drops the reference, even if it fails.
     ///
     /// Errors:
     ///
-    /// - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The host then
-    ///   waits for the whole device before the memory is written again.
+    /// - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The library then
+    ///   waits for the whole device before it reuses the memory.
     /// - DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
     ///
     /// Threading: any thread; the thread's current CUDA context is preserved.
@@ -659,41 +665,42 @@ functions! {
 
     /// Batches in device memory (`device=cuda:N`) are delivered while their copies are still in flight. A
     /// `stream` is a CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy
-    /// stream, however the program was compiled. cudaStreamPerThread is the stream of the calling thread. A
-    /// batch that waited in it may be released by any thread. The library then uses the legacy stream, which
+    /// stream, however the program was compiled. cudaStreamPerThread is the stream of the calling thread. If
+    /// a batch waited in it, any thread may release the batch. The library then uses the legacy stream, which
     /// runs after the streams of all threads. Neither call blocks the host.
     ///
-    /// - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the
-    ///   first use in each stream that reads the batch. It always records the stream, which must live until
-    ///   the batch is released. With `device_sync=host` batches are complete already, and the call does
-    ///   nothing else.
-    /// - dl_batch_release_on: as dl_batch_release, but the memory is written again only after the work now in
-    ///   `stream` is done.
-    /// - dl_batch_release: the same for every stream that waited for the batch and was not released since.
+    /// - dl_batch_wait: work that is queued later in `stream` starts only when the batch is complete. Call it
+    ///   in each stream that reads the batch, before the first use. It always records the stream, which must
+    ///   live until the batch is released. With `device_sync=host`, batches are already complete, and the
+    ///   call does nothing else.
+    /// - dl_batch_release_on: as dl_batch_release, but the memory is reused only after the work that is now
+    ///   queued in `stream` is done.
+    /// - dl_batch_release: the same for every stream that has waited for the batch and has not been passed to
+    ///   dl_batch_release_on.
     ///
-    /// A stream that reads a batch without having waited for it must be finished before the batch is
-    /// released, or be passed to dl_batch_release_on.
+    /// If a stream reads a batch without having waited for it, either its work must be finished before the
+    /// batch is released, or the stream must be passed to dl_batch_release_on.
     ///
-    /// CUDA graphs. Every call may be made while a graph is captured, on any thread, and invalidates no
-    /// capture. The exception is dl_batch_wait: it refuses a stream that is being captured
-    /// (DL_ERR_WRONG_STATE), because the memory holds another batch when the graph runs. Wait before the
+    /// CUDA graphs. Any thread may make any call while a graph is being captured, without invalidating the
+    /// capture. The exception is dl_batch_wait: it rejects a stream that is being captured
+    /// (DL_ERR_WRONG_STATE), because the memory will hold another batch when the graph runs. Wait before the
     /// capture begins, and copy the batch into memory of your own that the graph reads. If a batch is
     /// released while a stream that used it is being captured, the release is ordered after that stream, once
     /// the capture is over. The stream must live until then. If no other memory is free meanwhile,
     /// dl_loader_next returns DL_ERR_WRONG_STATE after a second.
     ///
-    /// `fork()`. A child must not access the memory of batches or slots. On kernels older than 5.9, `fork()`
-    /// may give the parent different pages from those that the device reads, if they are page-locked
-    /// (`device=cuda`, `pin_memory`). On such kernels, do not fork while a loader exists: start processes
-    /// with `posix_spawn`, or before the loader.
+    /// `fork()`. A child must not access the memory of batches or slots. On Linux kernels older than 5.9,
+    /// after `fork()` the parent's page-locked memory (`device=cuda`, `pin_memory`) may no longer be the
+    /// pages that the device reads. On such kernels, do not fork while a loader exists. Start processes
+    /// before the loader is created, or use `posix_spawn`.
     ///
     /// On the cpu device there is nothing to wait for, and dl_batch_release_on does what dl_batch_release
     /// does. dl_batch_release_on always drops the reference, even if it fails.
     ///
     /// Errors:
     ///
-    /// - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The host then
-    ///   waits for the whole device before the memory is written again.
+    /// - DL_ERR_INVALID_ARGUMENT: a stream of a different device, or one that was destroyed. The library then
+    ///   waits for the whole device before it reuses the memory.
     /// - DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
     ///
     /// Threading: any thread; the thread's current CUDA context is preserved.
@@ -704,10 +711,10 @@ functions! {
     /// read-only if the view is. The tensors of dl_batch_dlpack have no such flag, so read-only fields fail
     /// with DL_ERR_UNSUPPORTED. For a ragged field, the tensor is the packed data.
     ///
-    /// These calls do not wait for device memory: use dl_batch_wait for each stream. The deleter does what
-    /// dl_batch_release does. If no stream has waited, as with DLPack's `stream=-1`, CUDA's legacy stream
-    /// represents the reader, and with it each blocking stream. The memory is written again only after the
-    /// work that is queued in them when the batch is released.
+    /// These calls do not wait until device memory is complete: call dl_batch_wait for each stream. The
+    /// deleter does what dl_batch_release does. If no stream has waited, as with DLPack's `stream=-1`, the
+    /// library assumes that CUDA's legacy stream reads the batch, and with it all blocking streams. It reuses
+    /// the memory only after the work that was queued in them when the batch was released.
     fn dl_batch_dlpack(
         batch: *mut dl_batch, field: i32, out: *mut *mut DLManagedTensor, error: *mut dl_error,
     ) -> dl_status;
@@ -717,10 +724,10 @@ functions! {
     /// read-only if the view is. The tensors of dl_batch_dlpack have no such flag, so read-only fields fail
     /// with DL_ERR_UNSUPPORTED. For a ragged field, the tensor is the packed data.
     ///
-    /// These calls do not wait for device memory: use dl_batch_wait for each stream. The deleter does what
-    /// dl_batch_release does. If no stream has waited, as with DLPack's `stream=-1`, CUDA's legacy stream
-    /// represents the reader, and with it each blocking stream. The memory is written again only after the
-    /// work that is queued in them when the batch is released.
+    /// These calls do not wait until device memory is complete: call dl_batch_wait for each stream. The
+    /// deleter does what dl_batch_release does. If no stream has waited, as with DLPack's `stream=-1`, the
+    /// library assumes that CUDA's legacy stream reads the batch, and with it all blocking streams. It reuses
+    /// the memory only after the work that was queued in them when the batch was released.
     fn dl_batch_dlpack_versioned(
         batch: *mut dl_batch, field: i32, out: *mut *mut DLManagedTensorVersioned, error: *mut dl_error,
     ) -> dl_status;
@@ -732,11 +739,11 @@ functions! {
     /// - ragged: `large_list` of that
     /// - ragged u8 of one dim: `large_binary`
     ///
-    /// The array shares the batch's memory, and holds the batch until it is released (any thread, even after
-    /// the loader is destroyed). So does each child that was moved out. Two kinds of fields are copied: bool,
-    /// which Arrow stores as bits, and fields whose rows are not stored one after another
-    /// (DL_VIEW_OVERLAPPING, several fields of one record). The schema holds nothing. The previous contents
-    /// of `*schema` and `*array` are ignored; after an error they are unchanged.
+    /// The array shares the batch's memory, and holds the batch until the array is released (from any thread,
+    /// even after the loader is destroyed). The same applies to a child that is moved out of it. Two kinds of
+    /// fields are copied: bool, which Arrow stores as bits, and fields whose rows are not stored one after
+    /// another (DL_VIEW_OVERLAPPING, several fields of one record). The schema does not hold the batch. The
+    /// previous contents of `*schema` and `*array` are ignored; after an error they are unchanged.
     ///
     /// Errors: DL_ERR_UNSUPPORTED (bf16 and complex numbers, a dim above 2^31 - 1, a batch in device memory).
     /// Since 0.3.
@@ -757,9 +764,9 @@ functions! {
     ) -> dl_status;
 
     /// Waits for an opening. A negative `timeout_ns` waits without limit, 0 polls. DL_OK: `*out` is the
-    /// dataset, which the caller destroys. It is returned once, and does not need the opening any more.
-    /// DL_TIMEOUT: it is not open yet. DL_CANCELLED and the errors of dl_dataset_open are returned by every
-    /// call.
+    /// dataset, which the caller destroys. It is returned only once, and stays valid after the opening is
+    /// destroyed. DL_TIMEOUT: it is not open yet. DL_CANCELLED and the errors of dl_dataset_open are returned
+    /// by every call.
     ///
     /// Errors: DL_ERR_WRONG_STATE (the dataset was returned before), DL_ERR_FORKED (in a forked child), those
     /// of dl_dataset_open.
@@ -771,8 +778,8 @@ functions! {
         opening: *mut dl_opening, timeout_ns: i64, out: *mut *mut dl_dataset, error: *mut dl_error,
     ) -> dl_status;
 
-    /// A handle that is readable once dl_opening_wait would not wait: an eventfd on Linux. Poll it; never
-    /// read or close it. The first call creates it. It lives as long as the opening.
+    /// Returns a handle (an eventfd on Linux) that becomes readable when dl_opening_wait no longer blocks.
+    /// Poll it; never read or close it. The first call creates it. It lives as long as the opening.
     ///
     /// Errors: DL_ERR_TOO_MANY_FILES, DL_ERR_UNSUPPORTED, DL_ERR_FORKED.
     ///
@@ -796,19 +803,20 @@ functions! {
     /// Unstable: may change or be removed in a minor release.
     fn dl_opening_cancel(opening: *mut dl_opening);
 
-    /// Cancels the opening, waits for its thread and frees it, with the dataset if that was not returned. The
-    /// thread notices a cancel between files, pieces of 8 MiB, members of a .gz file and 1024 entries. NULL
-    /// is allowed. In a forked child it only frees memory. Do not call it from a callback.
+    /// Cancels the opening, waits for its thread and frees it. If the dataset was not returned, it is freed
+    /// too. The thread checks for cancellation between files, after every 8 MiB or 1024 entries, and between
+    /// members of a .gz file. NULL is allowed. In a forked child it only frees memory. Do not call it from a
+    /// callback.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_opening_destroy(opening: *mut dl_opening);
 
-    /// Describes the local files that the dataset is read from, as lines of text "key: value". Compare the
-    /// text to decide whether you can reuse something that was made from the dataset earlier. Two texts are
-    /// equal if the structure is equal: formats, fields, keys, order of parts. For each file, the canonical
-    /// path, size, inode, modification time and status-change time must also be equal. A remount changes
-    /// nothing. Paths appear as digests. A storage object has its fingerprint instead. In a folder, every
-    /// file is examined. `*bytes` and text: see dl_loader_state_save.
+    /// Describes the local files that the dataset is read from, as lines of text "key: value". Compare this
+    /// text with an earlier one to decide whether you can reuse something that was made from the dataset. Two
+    /// texts are equal if the structure is equal (formats, fields, keys, order of parts) and if the canonical
+    /// path, size, inode, modification time and status-change time of each file are equal. A remount does not
+    /// change the text. Paths appear as digests. A storage object is described by its fingerprint instead. In
+    /// a folder, every file is examined. `*bytes` and text: see dl_loader_state_save.
     ///
     /// Errors: DL_ERR_UNSUPPORTED (data in memory, a reader without files and fingerprint, objects without a
     /// fingerprint: changes cannot be detected).
@@ -838,9 +846,9 @@ functions! {
         error: *mut dl_error,
     ) -> dl_status;
 
-    /// Returns how to recover pixels: the value delivered in a channel of field `field` (index in
-    /// dl_loader_fields) is `pixel * scale + offset`. `pixel` is the stored u8 or u16. If all channels are
-    /// alike, pass any channel.
+    /// Returns how to convert delivered values back to pixels: a value in a channel of field `field` (index
+    /// in dl_loader_fields) is `pixel * scale + offset`, where `pixel` is the stored u8 or u16. If all
+    /// channels have the same scale, pass any channel.
     ///
     /// Errors: DL_ERR_INVALID_ARGUMENT (no such field or channel), DL_ERR_UNSUPPORTED (the values do not map
     /// back to pixels).
@@ -869,9 +877,9 @@ functions! {
         loader: *const dl_loader, index: i32, out: *mut dl_plan_stage, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Returns what a loader measures, as a table. The table stays valid when the loader is destroyed, and
-    /// then reports its last numbers. Destroy it with dl_metrics_destroy (NULL is allowed). In a forked child
-    /// its calls return DL_ERR_FORKED.
+    /// Returns a table of what the loader measures. The table stays valid after the loader is destroyed, and
+    /// then contains the last values. Destroy it with dl_metrics_destroy (NULL is allowed). In a forked
+    /// child, calls on it return DL_ERR_FORKED.
     ///
     /// Threading: any thread. Any number of threads may read one dl_metrics, even while its loader is
     /// destroyed. Since 0.3.
@@ -881,9 +889,9 @@ functions! {
         loader: *const dl_loader, out: *mut *mut dl_metrics, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Returns what a loader measures, as a table. The table stays valid when the loader is destroyed, and
-    /// then reports its last numbers. Destroy it with dl_metrics_destroy (NULL is allowed). In a forked child
-    /// its calls return DL_ERR_FORKED.
+    /// Returns a table of what the loader measures. The table stays valid after the loader is destroyed, and
+    /// then contains the last values. Destroy it with dl_metrics_destroy (NULL is allowed). In a forked
+    /// child, calls on it return DL_ERR_FORKED.
     ///
     /// Threading: any thread. Any number of threads may read one dl_metrics, even while its loader is
     /// destroyed. Since 0.3.
@@ -891,7 +899,7 @@ functions! {
     /// Unstable: may change or be removed in a minor release.
     fn dl_metrics_destroy(metrics: *mut dl_metrics);
 
-    /// The number of rows. Grows once, when a trace begins. Since 0.3.
+    /// The number of rows. It grows once, when a trace begins. Since 0.3.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_metrics_count(metrics: *const dl_metrics) -> i64;
@@ -938,11 +946,11 @@ functions! {
         metrics: *const dl_metrics, index: i64, out: *mut dl_stall, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Starts a trace: what each thread does from now on, and the life of each batch. The text is JSON in
-    /// Chrome's trace event format, which Perfetto and speedscope open. Times are the time of day in
-    /// microseconds. That clock is read once, so they never jump. path is a new file, an empty one, or an
-    /// older trace, which is overwritten. If it is NULL, sink receives the text. At 256 MiB, or when the disk
-    /// is full, the trace ends with a line in the log. The job continues.
+    /// Starts a trace, which records what each thread does from now on, and the life of each batch. The text
+    /// is JSON in Chrome's trace event format, which Perfetto and speedscope can open. Timestamps are the
+    /// time of day in microseconds; the clock is read only once, so that they never jump. path is a new file,
+    /// an empty one, or an older trace, which is overwritten. If path is NULL, sink receives the text. The
+    /// trace ends with a log message when it reaches 256 MiB or when the disk is full. The job continues.
     ///
     /// Errors:
     ///
@@ -958,10 +966,10 @@ functions! {
         loader: *mut dl_loader, path: *const c_char, sink: *const dl_trace_sink, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Ends the trace, as dl_loader_destroy does. Does nothing if there is none.
+    /// Ends the trace, as dl_loader_destroy does. Does nothing if there is no trace.
     ///
-    /// Errors: DL_ERR_IO, or DL_ERR_TOO_LARGE for some limits, if the trace could not be written completely.
-    /// Since 0.3.
+    /// Errors: DL_ERR_IO if the trace could not be written completely, or DL_ERR_TOO_LARGE if it reached a
+    /// limit. Since 0.3.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_loader_trace_stop(loader: *mut dl_loader, error: *mut dl_error) -> dl_status;
@@ -984,22 +992,22 @@ functions! {
     fn dl_loader_tuned(loader: *const dl_loader, out: *mut dl_tuned, error: *mut dl_error) -> dl_status;
 
     /// Creates a mix of datasets whose fields have the same names. If fields are stored differently, the
-    /// transforms of the parts must make them alike. If only sizes differ, use `homogeneous=batch`: each
-    /// batch then has rows of one part. If `stage_count` is 0, stages may be NULL. `samples_per_epoch`
-    /// applies to weights; -1: as many as all parts have together. Parts, stages, names and transforms are
-    /// copied. The mix keeps its own references to the datasets. options may be NULL. With `pack_length`, the
-    /// documents that an epoch draws (with `shuffle=full` and seed 0) are packed. The result is not a mix any
-    /// more: its rows come from all parts.
+    /// transforms of the parts must convert them to the same type and shape. If only sizes differ, you can
+    /// also use `homogeneous=batch`: each batch then has rows of one part. If `stage_count` is 0, stages may
+    /// be NULL. `samples_per_epoch` is used only with weights; -1: the number of samples in all parts. Parts,
+    /// stages, names and transforms are copied. The mix keeps its own references to the datasets. options may
+    /// be NULL. With `pack_length`, the documents of one epoch (in the order of `shuffle=full` and seed 0)
+    /// are packed. The result is no longer a mix: a row can contain documents of several parts.
     ///
     /// If parts of a mix have their own transforms or shapes, only a loader can produce its samples.
-    /// dl_dataset_zip, dl_dataset_concat and dl_dataset_subset refuse such a mix (DL_ERR_UNSUPPORTED).
+    /// dl_dataset_zip, dl_dataset_concat and dl_dataset_subset reject such a mix (DL_ERR_UNSUPPORTED).
     ///
     /// Errors:
     ///
     /// - DL_ERR_INVALID_ARGUMENT: a NULL, two equal names, weights and repeats in one mix, repeats with
     ///   stages or `samples_per_epoch`.
     /// - DL_ERR_OUT_OF_RANGE: an invalid weight, repeat, step or `samples_per_epoch`; all weights are 0.
-    /// - DL_ERR_MISMATCH: names both parts and what would make them fit.
+    /// - DL_ERR_MISMATCH: the parts do not match. The message names both and suggests a fix.
     /// - DL_ERR_EMPTY: a part without samples.
     /// - DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD: in the transform of a part.
     /// - DL_ERR_TOO_LARGE: over 1,024 different transforms and shapes.
@@ -1048,27 +1056,29 @@ functions! {
     ) -> dl_status;
 
     /// Writes rows as a set: a directory of shards (part-00000.arrow, ...) and a manifest, dataline.manifest.
-    /// dl_dataset_open reads the set as `FORMAT:PATH`. Until dl_writer_finish the directory is PATH.partial:
-    /// PATH appears only when it is complete. A shard is on the disk (fsync) before the manifest counts it.
-    /// After a crash, or dl_writer_destroy without finish, dl_writer_create with the same arguments resumes
-    /// after the last such shard. It first compares the bytes of every finished shard with its checksum.
-    /// Shards that differ from the manifest are written again, from the first one on.
+    /// dl_dataset_open reads the set as `FORMAT:PATH`. Until dl_writer_finish, the directory is called
+    /// PATH.partial: PATH appears only when the set is complete. A shard is synced to the disk (fsync) before
+    /// the manifest lists it. After a crash, or dl_writer_destroy without finish, dl_writer_create with the
+    /// same arguments resumes after the last such shard. It first verifies the checksum of every finished
+    /// shard. If one does not match, that shard and all later ones are written again.
     ///
-    /// - uri: `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`. A shard ends with the append that makes it reach
+    /// - uri: `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`. A shard ends after the append that makes it reach
     ///   `shard_bytes` (default: 256MiB). arrow and parquet accept a codec: none (default), lz4 or zstd.
     /// - fields: Those of one sample, as in dl_reader. Read during the call only. Names are 1 to 255 bytes of
     ///   UTF-8 without control characters, so that every set can be opened.
-    /// - job: A string that states what the set contains; NULL: "". A PATH.partial is refused if its finished
-    ///   shards have a different job, fields, `shard_bytes` or codec. It is also refused if no writer made
-    ///   it: a link, a file, or a directory with files but without a manifest. Nothing in it is changed.
+    /// - job: A string that identifies the contents of the set; NULL: "". The call rejects a PATH.partial
+    ///   whose finished shards have a different job, fields, `shard_bytes` or codec. It also rejects a
+    ///   PATH.partial that was not made by a writer: a link, a file, or a directory with files but without a
+    ///   manifest. It then changes nothing on the disk.
     ///
     /// The formats are:
     ///
-    /// - arrow, parquet: any field except bf16 and complex ones. The Parquet plug-in reads a set of parquet.
+    /// - arrow, parquet: any field except bf16 and complex ones. To read a parquet set, use the Parquet
+    ///   plug-in.
     /// - tar: bytes, strings, a label; by WebDataset's conventions
     /// - tfrecord: tf.train.Example: bytes, integers as i64, f32
     /// - npy: one dense field
-    /// - tokens: the integers of one field, one after another, without the ends of samples
+    /// - tokens: the integers of one field, one sample after another; sample boundaries are not kept
     ///
     /// Errors:
     ///
@@ -1094,10 +1104,10 @@ functions! {
     /// host needs to resume after these rows. After a restart, dl_writer_position returns the position of the
     /// last finished shard.
     ///
-    /// Rows that cannot be stored are all refused, and the writer stays usable: DL_ERR_MISMATCH,
-    /// DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE. After a failure of the file system
-    /// (DL_ERR_IO, DL_ERR_PERMISSION, ...: a full disk) each call returns that error. Finished shards stay
-    /// for the next dl_writer_create. Since 0.3.
+    /// If a row cannot be stored, none of the rows of the call are stored, and the writer stays usable:
+    /// DL_ERR_MISMATCH, DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE. If the file system
+    /// fails, for example because the disk is full (DL_ERR_IO, DL_ERR_PERMISSION and others), every later
+    /// call returns that error. Finished shards are kept for the next dl_writer_create. Since 0.3.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_writer_append(
@@ -1105,7 +1115,7 @@ functions! {
         error: *mut dl_error,
     ) -> dl_status;
 
-    /// Ends the last shard and renames the set to PATH. Afterwards the writer can only be destroyed.
+    /// Completes the last shard and renames the set to PATH. Afterwards, the writer can only be destroyed.
     ///
     /// Errors: DL_ERR_EMPTY (no rows). Since 0.3.
     ///
@@ -1160,15 +1170,16 @@ functions! {
     /// Unstable: may change or be removed in a minor release.
     fn dl_extensions_destroy(extensions: *mut dl_extensions);
 
-    /// Sets the extensions added so far. Later additions do not affect the options. NULL: none.
+    /// Makes the extensions added so far available to these options. Later additions do not affect them.
+    /// NULL: none.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_options_set_extensions(
         options: *mut dl_options, extensions: *const dl_extensions, error: *mut dl_error,
     ) -> dl_status;
 
-    /// For callbacks: writes code and message (NUL-terminated UTF-8, truncated if longer), as far as the
-    /// struct has room, and returns the code. `error` may be NULL.
+    /// For callbacks: writes the code and the message (NUL-terminated UTF-8, truncated to fit) to `*error`,
+    /// and returns the code. `error` may be NULL.
     ///
     /// Threading: any thread.
     ///
@@ -1191,9 +1202,9 @@ functions! {
     /// Unstable: may change or be removed in a minor release.
     fn dl_file_bytes(file: *const dl_file) -> i64;
 
-    /// Reads all `bytes` bytes at `offset`. `cancelled` is the word that the callback received: the storage
-    /// of the file can then stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL, the token
-    /// of the options applies.
+    /// Reads all `bytes` bytes at `offset`. Pass the `cancelled` pointer that the callback received, so that
+    /// the storage of the file can stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL,
+    /// the cancel token of the options applies.
     ///
     /// Errors: DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO, which name path and offset.
     ///
@@ -1224,9 +1235,9 @@ functions! {
         extensions: *mut dl_extensions, table: *const dl_operator, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Returns draw `number` (0, 1, ...) of this operator for this row, as the library's own operators do. It
-    /// is a pure function of seed, epoch, slot, the operator's place in the transform and the number. It does
-    /// not depend on threads.
+    /// Returns random number `number` (0, 1, ...) of this operator for this row, as the library's own
+    /// operators use it. It is a pure function of seed, epoch, slot, the operator's place in the transform
+    /// and `number`. It does not depend on threads.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_operator_random(row: *const dl_operator_row, number: i64) -> u64;
@@ -1238,7 +1249,7 @@ functions! {
         extensions: *mut dl_extensions, storage: *const dl_storage, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Replaces the threads that were set before.
+    /// Sets the threads, and replaces those that were set before.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_extensions_set_threads(
@@ -1246,13 +1257,13 @@ functions! {
     ) -> dl_status;
 
     /// Loads a plug-in: a path, or a NAME without `/`, which the dynamic linker looks up as
-    /// libdataline-NAME.so. It stays loaded until the process ends. Either everything that it adds is added,
-    /// or nothing.
+    /// libdataline-NAME.so. It stays loaded until the process ends. If registration fails, nothing that it
+    /// adds is kept.
     ///
     /// Errors:
     ///
-    /// - DL_ERR_NOT_FOUND: states why the linker refused.
-    /// - DL_ERR_TRUNCATED: a truncated library is not loaded, since it would end the process.
+    /// - DL_ERR_NOT_FOUND: the message states why the dynamic linker could not load it.
+    /// - DL_ERR_TRUNCATED: the file is truncated. It is not loaded, because that would crash the process.
     /// - DL_ERR_UNSUPPORTED: no such entry point, or a different ABI.
     /// - DL_ERR_NOT_A_FILE, and what the plug-in returns.
     ///

@@ -25,7 +25,7 @@ handles! {
     dl_extensions
     /// a dataset that is being opened
     dl_opening
-    /// what a loader measures; outlives the loader
+    /// measurements of a loader; outlives the loader
     dl_metrics
     /// writes a set
     dl_writer
@@ -208,13 +208,13 @@ structs! {
         default_value: *const c_char,
     }
 
-    /// One tensor of a batch or of a schema. The first dim of a batch is the samples. The schema of a dataset
-    /// does not have this dim. In the schema of a loader it is `batch_size`, or -1 if batches may differ in
-    /// size.
+    /// One tensor of a batch or of a schema. The first dim of a batch counts the samples. The schema of a
+    /// dataset does not have this dim. In the schema of a loader, it is `batch_size`, or -1 if batches may
+    /// differ in size.
     ///
     /// The samples of a ragged field differ in length. `data` is packed, and its first dim is the sum of all
-    /// lengths (-1 in a schema). Sample i is the rows `[offsets[i], offsets[i + 1])`. Bytes and UTF-8 text
-    /// are ragged u8.
+    /// lengths (-1 in a schema). Sample i consists of the rows `[offsets[i], offsets[i + 1])`. Bytes and
+    /// UTF-8 text are ragged u8.
     struct dl_view {
         struct_size: u32,
         /// `DL_KIND_*`
@@ -248,12 +248,12 @@ structs! {
 
     /// A field in host memory.
     ///
-    /// - DL_KIND_DENSE: `shape[0]` is the samples, in C order and packed.
-    /// - DL_KIND_STRIDED: As dense, but sample i starts at `data + i * row_stride_bytes`, itself in C order
-    ///   and packed. If the stride is less than a row, samples overlap. If it is 0, all samples are the same
-    ///   row. If it is negative, samples go down from data.
-    /// - DL_KIND_RAGGED: data is packed and `shape[0]` is its rows. offsets has one entry more than there are
-    ///   samples, as in dl_view.
+    /// - DL_KIND_DENSE: `shape[0]` is the number of samples. The data is packed, in C order.
+    /// - DL_KIND_STRIDED: As dense, but sample i starts at `data + i * row_stride_bytes`. Each sample is
+    ///   packed, in C order. If the stride is less than the size of a row, samples overlap. If it is 0, all
+    ///   samples are the same row. If it is negative, later samples have lower addresses.
+    /// - DL_KIND_RAGGED: data is packed and `shape[0]` is its number of rows. offsets has one entry more than
+    ///   there are samples, as in dl_view.
     struct dl_array {
         struct_size: u32,
         /// `DL_KIND_*`
@@ -284,10 +284,9 @@ structs! {
         /// In: the field's bytes (dense) or 0. Out, ragged: bytes of the record, which must be whole items.
         /// More than capacity means that the sample is too large (DL_ERR_TOO_LARGE).
         bytes: i64,
-        /// Out: NULL if the bytes are at data. Otherwise their address in host memory, with any alignment:
-        /// rows are converted directly from there. The bytes must not change until `request->release` is
-        /// called. If that is not set, they must not change while the dataset or anything made from it
-        /// exists.
+        /// Out: NULL if the bytes are at data. Otherwise the address of the bytes in host memory, with any
+        /// alignment. The bytes must not change until `request->release` is called. If that is not set, they
+        /// must not change while the dataset or anything created from it exists.
         borrowed: *const c_void,
         /// out: nonzero if this record is bad; the host chooses the code
         status: i32,
@@ -308,9 +307,9 @@ structs! {
         cell_bytes: i32,
         /// `[record_count]`
         indices: *const i64,
-        /// `[record_count]`: each record's place in the order of the epoch, for random draws. A sample that
-        /// replaces a bad one has the slot of the bad one. -1 if the record has no place in an epoch
-        /// (dl_dataset_image_info; the upload of `io=device`).
+        /// `[record_count]`: the position of each record in the order of the epoch, from which a reader can
+        /// derive random numbers. A sample that replaces a bad one has the slot of the bad one. -1 if the
+        /// record is read outside an epoch (by dl_dataset_image_info, or for the upload of `io=device`).
         slots: *const i64,
         /// -1 where slots are -1
         epoch: i64,
@@ -322,14 +321,15 @@ structs! {
         cancelled: *const i32,
         /// record r, field f: dl_reader_cell_at(request, r, f)
         cells: *mut dl_reader_cell,
-        /// Why a record is bad: the text of record r starts at `messages + r * message_bytes`. Zeroed before
-        /// the call. If the call fails, the text of record 0 is used for records without a text.
+        /// Where `read` may write why a record is bad: the text of record r starts at
+        /// `messages + r * message_bytes`. Zeroed before the call. If the call fails, records without a text
+        /// get the text of record 0.
         messages: *mut c_char,
         /// room for one text with its NUL
         message_bytes: i64,
-        /// Out: called once, from the thread that called `read`, when no borrowed memory of this call is read
-        /// any more. Also called if the call failed. Must not call Dataline. NULL: borrowed memory lives as
-        /// long as the dataset.
+        /// Out: called once, from the thread that called `read`, when the library no longer reads the memory
+        /// that this call lent. Also called if the call failed. Must not call Dataline. NULL: the borrowed
+        /// memory stays valid as long as the dataset.
         release: dl_release,
         /// out: for `release`
         release_context: *mut c_void,
@@ -341,13 +341,13 @@ structs! {
     /// `num_workers=0` the thread in dl_loader_next calls it; with `prompt`, both do. It returns one of:
     ///
     /// - 0: the cells are filled.
-    /// - DL_READER_INTERRUPTED: the host wants its thread back. The records do not count as bad and the
-    ///   position stays. dl_loader_next returns DL_INTERRUPTED, and the next call reads the batch again.
+    /// - DL_READER_INTERRUPTED: the host needs its thread. The records do not count as bad, and the position
+    ///   does not change. dl_loader_next returns DL_INTERRUPTED, and the next call reads the batch again.
     /// - another value, for example an errno: all records of the call are bad.
     ///
     /// `fields` is the schema: name, kind, dtype, rank, shape without the batch dim, axes. For a ragged
     /// field, bytes is its maximum, or 0 if that is not known. `destroy` (may be NULL) is called once, when
-    /// `read` will not be called again and no borrowed memory is read any more.
+    /// `read` will not be called again and the library no longer reads borrowed memory.
     struct dl_reader {
         struct_size: u32,
         field_count: i32,
@@ -360,46 +360,48 @@ structs! {
         /// A string that changes when the data changes; NULL for none. Saved states compare it. So does the
         /// option `cache`, which reuses samples as long as this string and `files` stay the same.
         fingerprint: *const c_char,
-        /// The number of blocks. Once one record of a block was read, its other records are cheap, as in a
-        /// compressed group. Block i ends before record `block_ends[i]`. The values ascend, and the last one
-        /// is `record_count`. `shuffle=window` uses these blocks and ignores `shuffle_block`, so that each
-        /// block is read within one stretch of an epoch. Copied. 0, with `block_ends` NULL: none. Since 0.3.
+        /// The number of blocks. A block is a group of records that are cheap to read together, such as those
+        /// of a compressed group. Block i ends before record `block_ends[i]`. The values ascend, and the last
+        /// one is `record_count`. `shuffle=window` uses these blocks and ignores `shuffle_block`, so that
+        /// each block is read within a short part of an epoch. Copied. 0, with `block_ends` NULL: no blocks.
+        /// Since 0.3.
         block_count: i64,
         /// `[block_count]`. Since 0.3.
         block_ends: *const i64,
-        /// How many blocks the reader can keep open. Reading from one more block costs as much as opening it
-        /// again. 0: any number. With `shuffle=window` fewer are open at a time: `shuffle_blocks` is at most
-        /// a quarter of this number, and at least 1. Since 0.3.
+        /// How many blocks the reader can keep open. If records of more blocks are read, the reader has to
+        /// open blocks again. 0: any number. `shuffle=window` keeps fewer blocks open at a time:
+        /// `shuffle_blocks` is limited to a quarter of this number, but at least 1. Since 0.3.
         held_blocks: i64,
-        /// 1: a call takes as long as copying its records, and sometimes a few milliseconds. It waits only
-        /// for local storage. A consumer that waits for a batch then also calls `read`, in its own thread, as
-        /// long as calls take tens of microseconds on average. Its deadline may be late by one call. Workers
-        /// take complete batches. 0: only workers call it. Since 0.3.
+        /// 1: a call takes about as long as copying its records, with occasional waits of a few milliseconds
+        /// for local storage. A consumer that waits for a batch then also calls `read` on its own thread, as
+        /// long as calls take tens of microseconds on average. Its timeout may be late by one call. Each
+        /// worker fills complete batches. 0: only workers call `read`. Since 0.3.
         prompt: i32,
         /// zero. Since 0.3.
         reserved: i32,
-        /// A hint that block `block` of `block_ends` is read soon. The reader can do expensive work, such as
-        /// decompression, while other threads read or the consumer computes. Called with `shuffle=window`,
-        /// about once per epoch for each block, in the order in which blocks are opened. The threads that
-        /// call `read` also call it, concurrently. It must only record the number and return immediately: a
-        /// batch waits for it. Some blocks are never announced, and after a seek some announced blocks are
-        /// not read. NULL: none. Since 0.3.
+        /// A hint that block `block` of `block_ends` will be read soon. The reader can then do expensive
+        /// work, such as decompression, while other threads read or the consumer computes. Called with
+        /// `shuffle=window`, about once per epoch for each block, in the order in which blocks are opened.
+        /// The threads that call `read` also call this function, concurrently. It must only record the number
+        /// and return immediately, because a batch waits for it. Some blocks are never announced, and after a
+        /// seek some announced blocks are not read. NULL: none. Since 0.3.
         advise: dl_reader_advise,
         /// The files that the records are read from, in order: paths on this machine, or in storages that the
-        /// options contain. Each must exist. The library records their state now, so a file that is opened
-        /// later may differ. It compares them wherever it compares its own files: in saved states, for the
-        /// option `cache`, in dl_dataset_identity. Copied. 0, with files NULL: none. Since 0.3.
+        /// options contain. Each must exist. The library records their identity when the dataset is created,
+        /// so it does not notice changes made before that. It then compares them like the files of its own
+        /// formats: in saved states, for the option `cache`, and in dl_dataset_identity. Copied. 0, with
+        /// files NULL: none. Since 0.3.
         file_count: i64,
         /// `[file_count]`. Since 0.3.
         files: *const *const c_char,
-        /// `[file_count]`: the record after the last one of each file; the values ascend to `record_count`.
-        /// NULL: a record may be in any file. If set, a changed file invalidates only its own samples in a
-        /// cache. Copied. Since 0.3.
+        /// `[file_count]`: the index after the last record of each file; the values ascend to `record_count`.
+        /// A changed file then invalidates only its own samples in a cache. NULL: a record may be in any
+        /// file. Copied. Since 0.3.
         file_ends: *const i64,
     }
 
-    /// Counters since the loader was created. delivered + skipped + dropped = the rank's slots of the epochs
-    /// so far.
+    /// Counters since the loader was created. delivered + skipped + dropped = the number of slots of this
+    /// rank in the epochs so far.
     struct dl_stats {
         struct_size: u32,
         /// in use; 0: the caller's thread
@@ -420,7 +422,7 @@ structs! {
         replaced: i64,
         /// distinct bad samples seen
         bad: i64,
-        /// consumers waited in dl_loader_next; 0 with `num_workers=0`
+        /// time that consumers waited in dl_loader_next; 0 with `num_workers=0`
         wait_ns: i64,
         /// calls of dl_loader_next that had to wait
         waits: i64,
@@ -434,7 +436,7 @@ structs! {
         budget_bytes: i64,
         /// batches held by consumers now
         leases_held: i64,
-        /// batches delivered as a new allocation, beyond the slots for leases
+        /// batches delivered as copies, because all slots for leases were in use
         lease_copies: i64,
         /// loaded, not yet delivered
         ready_batches: i64,
@@ -448,9 +450,9 @@ structs! {
         copied_bytes: i64,
         /// images delivered although the decoder warned of damage (`on_warning=accept`)
         warned: i64,
-        /// samples found in the cache (option cache). Since 0.3.
+        /// samples that the cache provided (option cache). Since 0.3.
         cache_read: i64,
-        /// samples read and processed instead; 0 without a cache. Since 0.3.
+        /// samples that had to be processed; 0 without a cache. Since 0.3.
         cache_made: i64,
     }
 
@@ -460,7 +462,7 @@ structs! {
         code: dl_status,
         source: i64,
         index: i64,
-        /// where it was found first
+        /// where it was first found
         epoch: i64,
         step: i64,
         slot: i64,
@@ -486,9 +488,9 @@ structs! {
         sample_indices: *const i64,
     }
 
-    /// Progress of an opening. All numbers only grow. Totals grow as more becomes known, since files are
-    /// listed before the first is opened. A total is never less than the part that is done. The
-    /// DL_LOG_PROGRESS lines of the log contain the same numbers.
+    /// Progress of an opening. All numbers only grow. Totals grow as more files are found and opened. A total
+    /// is never less than the part that is done. The DL_LOG_PROGRESS lines of the log contain the same
+    /// numbers.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_progress {
@@ -553,15 +555,15 @@ structs! {
     /// - `next`: calls of dl_loader_next that delivered a batch
     /// - `between`: the time from one such call to the next
     /// - `work`: a thread fills batches. `part` is the stage: "order", "read" (finding records, waiting for
-    ///   storage), "pack", "copy to device". Each field has its operators ("image: decode" and others) or a
-    ///   copy ("label: copy").
+    ///   storage), "pack", "copy to device", and for each field its operators ("image: decode" and others) or
+    ///   a copy ("label: copy").
     /// - `wait`: a worker waits. `part` is the reason: "no room" (`prefetch_depth` batches are ready, the
-    ///   consumer is slower), "no work" (other threads load the rest), "parked" (it has no CPU), "device"
-    ///   (the device still reads all slots).
-    /// - `off_cpu`: the part of `work` without a CPU: "no CPU" (others had them all), "storage" (and anything
-    ///   else that blocks). 0 if the system does not report it.
-    /// - `device`: the device works for a batch, by its own clock: "copy", "kernels". Known when the slot is
-    ///   used again.
+    ///   consumer is slower), "no work" (other threads load the rest), "parked" (there is no CPU for it),
+    ///   "device" (the device still reads all slots).
+    /// - `off_cpu`: the part of `work` in which the thread was not on a CPU: "no CPU" (other threads used
+    ///   them all), "storage" (and anything else that blocks). 0 if the system does not report it.
+    /// - `device`: the device works on a batch, measured by its own clock: "copy", "kernels". Known when the
+    ///   slot is reused.
     ///
     /// Since 0.3.
     ///
@@ -582,9 +584,9 @@ structs! {
         reserved: u32,
         /// duration: the sum
         value: i64,
-        /// duration: how often. Count and sum are estimates where not all are timed
+        /// duration: how often. Count and sum are estimates if not every run is timed
         count: i64,
-        /// stage: what it read or made
+        /// stage: bytes that it read or produced
         bytes: i64,
         /// median of the times, rounded up by at most an eighth
         p50_ns: i64,
@@ -592,8 +594,9 @@ structs! {
         max_ns: i64,
     }
 
-    /// A call of dl_loader_next that took 10 ms or more. Calls that end with DL_TIMEOUT or DL_INTERRUPTED
-    /// count as one with the call that then delivers, without the time between them. Since 0.3.
+    /// A call of dl_loader_next that took 10 ms or more. If calls end with DL_TIMEOUT or DL_INTERRUPTED,
+    /// their time is added to the next call that delivers a batch. The time between the calls does not count.
+    /// Since 0.3.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_stall {
@@ -603,8 +606,8 @@ structs! {
         epoch: i64,
         step: i64,
         wait_ns: i64,
-        /// What the workers spent that time on, as dl_metric.part; "leases": the consumer held `max_leases`
-        /// batches. Borrowed from the dl_metrics.
+        /// What the workers spent that time on, as in dl_metric.part; "leases": the consumer held
+        /// `max_leases` batches. Borrowed from the dl_metrics.
         cause: *const c_char,
     }
 
@@ -628,7 +631,7 @@ structs! {
         struct_size: u32,
         /// `DL_TUNE_*`
         mode: i32,
-        /// active now, perhaps only as a trial; 0: the caller's thread
+        /// active now, possibly as a trial; 0: the caller's thread
         num_workers: i64,
         /// now
         prefetch_depth: i64,
@@ -640,10 +643,10 @@ structs! {
         wanted_depth: i64,
         /// how often the setting changed so far
         changes: i64,
-        /// 1: nothing is tried now
+        /// 1: tuning is at rest
         frozen: i32,
         reserved: u32,
-        /// consumed, in the last complete measurement; before that 0, as is `wait_share`
+        /// consumed, in the last complete measurement; 0 before the first one, like `wait_share`
         batches_per_s: f64,
         /// share of that time in which the consumer waited, 0 to 1
         wait_share: f64,
@@ -661,13 +664,13 @@ structs! {
         name: *const c_char,
         /// the mix keeps its own reference
         dataset: *const dl_dataset,
-        /// Relative to the others. 0: not drawn, until a stage sets another weight. A part goes through its
-        /// own epochs.
+        /// Relative to the other parts. 0: the part is not drawn until a stage sets another weight. Each part
+        /// has its own epochs.
         weight: f64,
         /// Each sample occurs `floor(repeat)` times in an epoch. The fraction is the share of samples that
         /// occur once more; they are drawn again for each epoch.
         repeat: f64,
-        /// of its samples, before the transform of the loader; NULL: none
+        /// applied to its samples before the loader's transform; NULL: none
         transform: *const c_char,
     }
 
@@ -699,11 +702,11 @@ structs! {
         delivered: i64,
         /// dataset: its repeat; 0: it has a weight
         repeat: f64,
-        /// Loader: how often the job has gone through the part at its position, over all ranks.
+        /// Loader: how many passes over the part the job has made at its position, over all ranks.
         epochs: f64,
-        /// of the samples drawn now; dataset: at the start of a job
+        /// the requested share at the current step; dataset: at the start of a job
         share_asked: f64,
-        /// loader: of what was delivered
+        /// loader: the share of the delivered samples
         share_got: f64,
         /// dataset: the part's own, "" for none; loader: NULL
         transform: *const c_char,
@@ -732,7 +735,8 @@ structs! {
         struct_size: u32,
         reserved: u32,
         name: *const c_char,
-        /// The words that it accepts, `error|ignore` (others are refused), or the kind of value, "INTEGER".
+        /// The accepted words, as in `error|ignore` (all others are rejected), or the kind of value, as in
+        /// "INTEGER".
         values: *const c_char,
         /// NULL: none
         default_value: *const c_char,
@@ -745,29 +749,30 @@ structs! {
     struct dl_format_request {
         struct_size: u32,
         key_count: i32,
-        /// one path of the URI; several are opened one by one, and concatenated
+        /// one path of the URI; if there are several, their datasets are concatenated
         path: *const c_char,
-        /// `[key_count]`, in the order of the table: as given, else the default; NULL: neither.
+        /// `[key_count]`, in the order of the table: the value in the URI, or else the default; NULL:
+        /// neither.
         values: *const *const c_char,
         /// options of the caller, for calls that `open` makes; never NULL
         options: *const dl_options,
         /// Becomes nonzero when the dataset is no longer needed: `open` may then return DL_CANCELLED. Read it
         /// atomically (relaxed), between files and in long loops. Never NULL. Since 0.3.
         cancelled: *const i32,
-        /// `open` reports its progress, for dl_opening_progress and the log: `files` opened out of
-        /// `total_files` in the path. Both only grow. Call it from the thread that `open` was called in.
-        /// Since 0.3.
+        /// `open` may call this to report its progress, for dl_opening_progress and the log: `files` of the
+        /// `total_files` in the path are open. Neither number may decrease. Call it only on the thread that
+        /// called `open`. Since 0.3.
         report: dl_format_request_report,
     }
 
-    /// A format. It is opened as `name:path?key=value`. It is also found by content or suffix, if no format
-    /// of the library claims the file with more certainty.
+    /// A format. Users open it as `name:path?key=value`. It is also detected by content or suffix, unless a
+    /// format of the library is more certain about the file.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_format {
         struct_size: u32,
         key_count: i32,
-        /// 2 to 32 of a-z 0-9 _, a letter first; those of keys and arguments may have 1
+        /// 2 to 32 characters of a-z 0-9 _, a letter first; keys and arguments: 1 to 32
         name: *const c_char,
         doc: *const c_char,
         /// `[key_count]`; NULL for none
@@ -790,9 +795,9 @@ structs! {
     /// Unstable: may change or be removed in a minor release.
     struct dl_argument_value {
         struct_size: u32,
-        /// 1: given by the user; 0: the default
+        /// 1: set by the user; 0: the default
         given: i32,
-        /// as written, text without its quotes; NULL: absent (the default is "none")
+        /// as written, but text without its quotes; NULL: absent (the default is "none")
         text: *const c_char,
         /// for a number, a shape (3x32x32) or a list of numbers; else NULL
         numbers: *const f64,
@@ -807,15 +812,15 @@ structs! {
         argument_count: i32,
         /// in the order of the table; step by `struct_size`
         arguments: *const dl_argument_value,
-        /// the field before, of one sample, as in dl_dataset_fields
+        /// the input field of one sample, as in dl_dataset_fields
         input: *const dl_view,
-        /// kind, dtype, rank, shape, axes and `max_bytes` are the field after. In: the field before.
+        /// kind, dtype, rank, shape, axes and `max_bytes` describe the output field. In: the input field.
         ///
         /// DL_KIND_DENSE or DL_KIND_RAGGED
         kind: i32,
         dtype: i32,
         rank: i32,
-        /// nonzero: rows also depend on slot, epoch and seed, not on the input alone
+        /// nonzero: the output also depends on slot, epoch and seed
         draws: i32,
         /// ragged: the first dim is -1
         shape: [i64; 33],
@@ -823,22 +828,22 @@ structs! {
         axes: [c_char; 40],
         /// ragged: of the largest sample; -1: the option `max_bytes_per_sample`
         max_bytes: i64,
-        /// nonzero: a row takes 100 us or more, so that rows are shared out one by one
+        /// nonzero: a row takes 100 us or more, so workers claim rows one by one
         heavy: i32,
-        /// On error: the argument that is wrong, so that dl_error.column points there; else -1.
+        /// On error: the index of the wrong argument, so that dl_error.column points to it; else -1.
         wrong_argument: i32,
         /// kept for `apply`, passed to `forget` when the use ends
         state: *mut c_void,
         reserved: [u64; 4],
     }
 
-    /// One row that an operator makes.
+    /// One row that an operator processes.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_operator_row {
         struct_size: u32,
         reserved32: u32,
-        /// of the use; shared by all threads
+        /// set by `prepare`; shared by all threads
         state: *mut c_void,
         /// any alignment
         input: *const c_void,
@@ -864,7 +869,7 @@ structs! {
     struct dl_operator {
         struct_size: u32,
         argument_count: i32,
-        /// as the name of a format
+        /// same rules as for the name of a format
         name: *const c_char,
         doc: *const c_char,
         /// the reference definition it follows; NULL for none
@@ -872,7 +877,7 @@ structs! {
         /// `[argument_count]`; passed in this order, or by name
         arguments: *const dl_argument_info,
         context: *mut c_void,
-        /// At create: checks arguments and input, and sets the field after.
+        /// Called when a loader is created: checks arguments and input, and describes the output field.
         prepare: dl_operator_prepare,
         /// an error is a bad sample
         apply: dl_operator_apply,
@@ -891,15 +896,16 @@ structs! {
         path: *const c_char,
         /// Becomes nonzero when the open is cancelled. Read it atomically. Never NULL.
         cancelled: *const i32,
-        /// Options of the caller: a storage that wraps another opens that with dl_file_open. Never NULL.
+        /// Options of the caller, for a storage that opens objects of another storage with dl_file_open.
+        /// Never NULL.
         options: *const dl_options,
         /// out: for `read` and `close`
         object: *mut c_void,
         /// out
         bytes: i64,
         /// Out: a string that changes when the bytes of the object change, such as a version or an ETag
-        /// (since 0.3). Read before any other call for the object. NULL: changes cannot be detected, so the
-        /// option `cache` and a resumed conversion refuse the object.
+        /// (since 0.3). The library reads it before any other call for the object. NULL: changes cannot be
+        /// detected, so the option `cache` and a resumed conversion reject the object.
         fingerprint: *const c_char,
         reserved: [u64; 3],
     }
@@ -924,7 +930,8 @@ structs! {
     }
 
     /// A storage provides the bytes of paths that start with `scheme://`. Formats read them as they read
-    /// files with pread. Only formats that need a directory (folder, mnist, cifar10, cifar100) refuse them.
+    /// files with pread. Formats that need a directory (folder, mnist, cifar10, cifar100) do not support
+    /// storages.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_storage {
@@ -948,18 +955,18 @@ structs! {
         struct_size: u32,
         reserved: u32,
         context: *mut c_void,
-        /// Called on each worker, first and last (to name, pin or register it). `worker` counts from 0. May
-        /// be NULL.
+        /// Called on each worker thread when it starts and before it ends, to name, pin or register it.
+        /// `worker` counts from 0. May be NULL.
         start: dl_threads_start,
         end: dl_threads_end,
-        /// NULL: the library starts the threads. Otherwise called in dl_loader_create. It arranges that
-        /// `main(argument)` runs once, soon, on a host thread. main returns when the loader is destroyed.
-        /// Returns 0, or an error number (DL_ERR_THREAD). The thread needs 128 KiB of stack, in addition to
-        /// what host readers and operators use. The host is responsible for its signals.
+        /// NULL: the library starts the threads. Otherwise dl_loader_create calls this function, which must
+        /// arrange that `main(argument)` soon runs once on a host thread. main returns when the loader is
+        /// destroyed. Returns 0, or an error number (DL_ERR_THREAD). The thread needs 128 KiB of stack, in
+        /// addition to what host readers and operators use. The host is responsible for its signals.
         ///
-        /// Workers that have not begun load nothing, and dl_loader_destroy does not wait for them.
-        /// `main(argument)` may still be called after that: it frees its argument and returns immediately. If
-        /// it is never called, a few bytes leak.
+        /// dl_loader_destroy does not wait for workers whose main has not been called yet. If
+        /// `main(argument)` is called after that, it frees its argument and returns immediately. If it is
+        /// never called, a few bytes leak.
         run: dl_threads_run,
         destroy: dl_release,
     }

@@ -7,7 +7,7 @@ use dataline_sys as sys;
 /// The share of a part in a mix. All parts of a mix use the same kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Share {
-    /// The weight, relative to the other parts; a part goes through its own epochs. 0: not drawn, until a
+    /// The weight, relative to the other parts; each part has its own epochs. 0: not drawn, until a
     /// stage changes the weight.
     Weight(f64),
     /// How often an epoch repeats each sample of the part. For a fraction, each epoch draws again which
@@ -24,8 +24,8 @@ pub struct MixPart<'d, 'a> {
     pub dataset: &'d Dataset<'a>,
     /// The share.
     pub share: Share,
-    /// Applied to its samples, before the loader's transform; `""`: none. Use it to make parts alike that are
-    /// stored differently.
+    /// Applied to its samples, before the loader's transform; `""`: none. Use it to make differently stored parts
+    /// match.
     pub transform: &'d str,
 }
 
@@ -52,7 +52,7 @@ pub struct PartInfo {
     pub delivered: i64,
     /// Dataset: how often an epoch repeats each sample; 0: the part has a weight.
     pub repeat: f64,
-    /// Loader: how often the job has gone through the part so far, over all ranks.
+    /// Loader: how many passes over the part the job has made so far, over all ranks.
     pub epochs: f64,
     /// Loader: the requested share of the samples drawn now. Dataset: the share at the start of a job.
     pub share_asked: f64,

@@ -77,7 +77,7 @@ pub trait Source: Send + Sync + 'static {
     }
 
     /// The files that the records are read from, in order: local paths, or paths of storages in the options.
-    /// Each must exist. The library notes their state when the dataset is created. Saved states, the option
+    /// Each must exist. The library records their state when the dataset is created. Saved states, the option
     /// `cache` and [`Dataset::identity`] compare it, as for files that the library reads. Called once; empty:
     /// none.
     fn files(&self) -> Vec<PathBuf> {
@@ -93,7 +93,7 @@ pub trait Source: Send + Sync + 'static {
 
     /// Blocks of records that are cheap to read together, such as a compressed group. Block i ends before
     /// record `block_ends()[i]`; the numbers ascend, and the last one is [`len`](Source::len).
-    /// `shuffle=window` reads each block within one stretch of an epoch. Empty: no blocks. Called once.
+    /// `shuffle=window` reads each block within a short part of an epoch. Empty: no blocks. Called once.
     fn block_ends(&self) -> Vec<usize> {
         Vec::new()
     }
