@@ -129,6 +129,10 @@ std::string buckets_text(const LoaderConfig& config) {
   return concat(config.bucket_shapes.size(), " shapes, digest ", digest.hex());
 }
 
+std::string global_batch_text(const LoaderConfig& config) {
+  return config.bucket_edges.empty() ? concat(config.global_batch) : numbers_text(config.bucket_rows);
+}
+
 Status read_buckets(const Options& options, LoaderConfig& config) {
   if (!options.is_set(Option::kBucketEdges)) {
     const char* alone = options.is_set(Option::kBucketBy) ? "bucket_by"

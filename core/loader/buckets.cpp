@@ -123,7 +123,7 @@ SourceRef with_field(SourceRef source, Field field, const void* values, std::sha
   return std::make_shared<WithField>(std::move(source), std::move(field), values, std::move(owner));
 }
 
-BucketSpec spec_of(const LoaderConfig& config, const BucketContext& context, int64_t samples) {
+BucketSpec spec_of(const LoaderConfig& config, const OrderContext& context, int64_t samples) {
   return {.samples = samples,
           .bucket_of = nullptr,
           .rows = config.bucket_rows,
@@ -133,8 +133,7 @@ BucketSpec spec_of(const LoaderConfig& config, const BucketContext& context, int
           .memory = context.memory.get()};
 }
 
-Result<Buckets> buckets_by_length(SourceRef source, const LoaderConfig& config,
-                                  const BucketContext& context) {
+Result<Buckets> buckets_by_length(SourceRef source, const LoaderConfig& config, const OrderContext& context) {
   DL_ASSIGN_OR_RETURN(Lengths lengths, lengths_of(*source, config, *context.memory, context.token));
   DL_RETURN_IF_ERROR(check_lengths(lengths.values, config.bucket_edges));
   BucketSpec spec = spec_of(config, context, source->count());
@@ -162,7 +161,7 @@ std::string counts_text(std::span<const ImageBucket> shapes, const BucketOrder& 
 }
 
 Result<Buckets> buckets_by_aspect(const SourceRef& source, const LoaderConfig& config,
-                                  const BucketContext& context) {
+                                  const OrderContext& context) {
   Result<size_t> field = image_field(source->schema().fields, std::nullopt);
   if (!field.is_ok()) return field.take_status().in("option bucket_by: aspect");
   const int64_t count = source->count();
@@ -201,7 +200,7 @@ Result<Buckets> buckets_by_aspect(const SourceRef& source, const LoaderConfig& c
 
 }  // namespace
 
-Result<Buckets> make_buckets(SourceRef source, const LoaderConfig& config, const BucketContext& context) {
+Result<Buckets> make_buckets(SourceRef source, const LoaderConfig& config, const OrderContext& context) {
   if (config.bucket_by == BucketBy::kAspect) return buckets_by_aspect(source, config, context);
   return buckets_by_length(std::move(source), config, context);
 }

@@ -31,7 +31,8 @@ struct Buckets {
   int64_t table_bytes = 0;  // of what lives as long as the source, beside the order
 };
 
-struct BucketContext {
+// What making an order needs beside the options.
+struct OrderContext {
   std::shared_ptr<HostMemory> memory;
   const CancelToken* token = nullptr;  // may be null
   Log log;
@@ -40,12 +41,14 @@ struct BucketContext {
 // kBadOption: lengths of another count than the set's. kUnsupported names a sample whose length only reading would tell.
 // kOutOfRange as check_lengths(). kCancelled. By aspect also kNoSuchField, what compiling the transform says, which is done
 // before any header is read, and what read_shapes() says.
-Result<Buckets> make_buckets(SourceRef source, const LoaderConfig& config, const BucketContext& context);
+Result<Buckets> make_buckets(SourceRef source, const LoaderConfig& config, const OrderContext& context);
 
 // "128,256,512"; of many numbers their count and digest.
 std::string numbers_text(std::span<const int64_t> numbers);
 std::string shape_text(const ImageBucket& shape);  // "448x576"
 // "448x576,512x512", or the edges, the same way.
 std::string buckets_text(const LoaderConfig& config);
+// Samples in a full step over all ranks; of each bucket, if there are any.
+std::string global_batch_text(const LoaderConfig& config);
 
 }  // namespace dataline

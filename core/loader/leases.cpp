@@ -29,7 +29,7 @@ Loader::Delivered Loader::deliver_copy(Slot& slot, Batch** out, const EpochLoop*
   // Leases beyond the slots that the plan has for them are copies, whatever lease_overflow is.
   // Read once: a batch that is released meanwhile must not turn a wait for its lease into a copy beside it.
   const int64_t slots = slots_leased_.load();
-  if (slots < plan_.lease_slots) return {kLookAgain};
+  if (slots < arena_.plan().lease_slots) return {kLookAgain};
   const bool overflows = slots + copies_leased_.load() >= config_.max_leases;
   if (overflows && config_.lease_overflow == LeaseOverflow::kWait) return {kWaitForLease};
   if (overflows && config_.lease_overflow == LeaseOverflow::kError) {

@@ -54,13 +54,13 @@ Result<LoaderStats> Loader::stats() const {
   stats.ledger = ledger_.counters();
   stats.bad = static_cast<int64_t>(ledger_.bad.size());
   stats.worker_cpu_ns = worker_cpu_ns;
-  stats.arena_bytes = arena_.bytes() + shares_.counted_bytes();
+  stats.arena_bytes = arena_.counted_bytes();
   stats.held_bytes = memory_->in_use_bytes();
   stats.budget_bytes = config_.budget_bytes;
   stats.leases_held = leases();
   stats.ready_batches = window_->ready_count();
   stats.threads_abandoned = abandoned_threads_;
-  stats.pinned_bytes = delivery_->pinned_slots() * plan_.slot_stride;
+  stats.pinned_bytes = delivery_->pinned_slots() * arena_.plan().slot_stride;
   stats.device_bytes = device_->device_bytes();
   stats.copied_bytes = delivery_->copied_bytes();
   if (cache_counts_ != nullptr) {
@@ -88,6 +88,23 @@ Result<PixelScale> Loader::pixel_scale(int64_t field, int64_t channel) const {
   if (channel < 0 || (channels > 1 && channel >= channels))
     return error(Code::kInvalidArgument, "channel ", channel, ": expected 0 to ", channels, " exclusive");
   return scales[channels > 1 ? static_cast<size_t>(channel) : 0];
+}
+
+int64_t Loader::part_count() const {
+  const Mix* const mix = pipeline_.source != nullptr ? pipeline_.source->facts().mix : nullptr;
+  return mix != nullptr ? mix->part_count() : 0;
+}
+
+Result<PartStats> Loader::part(int64_t index) const {
+  if (forked()) return forked_error();
+  ThreadLock lock(mutex_);
+  return book_.part(index, position_.epoch, position_.step * config_.global_batch, ledger_.samples);
+}
+
+Result<Tuned> Loader::tuned() const {
+  if (forked()) return forked_error();
+  ThreadLock lock(mutex_);
+  return tuning_->tuned();
 }
 
 int64_t Loader::bad_sample_count() const {

@@ -12,6 +12,7 @@
 
 #include "core/base/status.h"
 #include "core/batch/slot.h"
+#include "core/loader/metrics/loader_stats.h"
 #include "core/source/source.h"
 
 namespace dataline {
@@ -24,13 +25,6 @@ struct BadSample {
   std::string message;
 };
 
-struct LedgerCounters {
-  int64_t batches = 0, samples = 0, bytes = 0;
-  int64_t skipped = 0, dropped = 0, padded = 0, replaced = 0;
-  int64_t lease_copies = 0, warned = 0;
-  int64_t wait_ns = 0, waits = 0;
-};
-
 struct Ledger : LedgerCounters {
   std::vector<BadSample> bad;  // distinct, in order of delivery
 
@@ -41,16 +35,6 @@ struct Ledger : LedgerCounters {
 
  private:
   std::unordered_set<int64_t> known_;  // records of bad
-};
-
-// What dl_stats tells.
-struct LoaderStats {
-  int32_t num_workers = 0;
-  LedgerCounters ledger;
-  int64_t bad = 0, worker_cpu_ns = 0, arena_bytes = 0, held_bytes = 0, budget_bytes = 0;
-  int64_t leases_held = 0, ready_batches = 0, threads_abandoned = 0;
-  int64_t pinned_bytes = 0, device_bytes = 0, copied_bytes = 0;
-  int64_t cache_read = 0, cache_made = 0;
 };
 
 // "step 12: 3 of 256 samples are bad: sample 17: ...; sample 40: ..."

@@ -4,33 +4,17 @@
 
 #include <algorithm>
 
-#include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/loader/cache/kept_samples.h"
 #include "core/loader/cache/sample_maker.h"
+#include "core/loader/pass_names.h"
 #include "core/memory/machine_limits.h"
-#include "core/memory/pages.h"
 
 namespace dataline {
 namespace {
 
-// A longer description of the fields enters a state as its digest, so that the state stays below 4 KiB.
-constexpr size_t kFieldsTextBytes = 1024;
 // A thread opens small batches together up to this size.
 constexpr int64_t kOpenedAtOnceBytes = 64 << 10;
-
-std::string describe_fields(const std::vector<Field>& fields) {
-  std::string text;
-  for (const Field& field : fields) {
-    std::string name = field.name;
-    for (char& c : name) c = c >= 0 && c < ' ' ? '?' : c;  // a state is lines
-    text += concat(text.empty() ? "" : ", ", name, " ", field_type_text(field));
-  }
-  if (text.size() <= kFieldsTextBytes) return text;
-  Digest digest;
-  digest.add(text);
-  return concat(fields.size(), " fields, digest ", digest.hex());
-}
 
 }  // namespace
 
@@ -97,13 +81,18 @@ Status Loader::prepare(SourceRef source, const Options& options) {
                                             .log = log_}));
   memory_ = HostMemory::create(options.allocator, config_.budget_bytes);
   pipeline_.source = std::move(source);
-  DL_RETURN_IF_ERROR(prepare_order());
+  DL_ASSIGN_OR_RETURN(OrderBook::Facts facts,
+                      book_.prepare(pipeline_.source, config_, {memory_, token_.get(), log_}));
+  steps_ = std::move(facts.steps);
   // An epoch's batches at most: a small set does not take memory for the same samples over and over.
   config_.prefetch_depth = std::clamp<int64_t>(steps_.count(), 1, config_.prefetch_depth);
   config_.start_depth = std::min(config_.start_depth, config_.prefetch_depth);
   const SourceRef stored = pipeline_.source;
   DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(stored, config_, steps_, *device_));
-  if (!config_.cache.empty()) DL_RETURN_IF_ERROR(put_cache_before(stored));
+  std::shared_ptr<SampleMaker> maker;
+  if (!config_.cache.empty()) {
+    DL_ASSIGN_OR_RETURN(maker, put_cache_before(stored));
+  }
   delivery_ = Delivery::create(*device_, pipeline_, config_);
   if (pipeline_.wants_kernels && delivery_->to_device())
     log_(LogLevel::kWarning, concat("option device: transforms run on the CPU, not on ", config_.device, ": ",
@@ -118,10 +107,10 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   stages_ = describe_plan(pipeline_, *device_);
   position_ = {config_.start_epoch, config_.start_step};
   DL_RETURN_IF_ERROR(check_position(position_));
-  DL_RETURN_IF_ERROR(prepare_memory());
+  DL_RETURN_IF_ERROR(prepare_memory(maker.get()));
   if (!config_.trace.empty()) DL_RETURN_IF_ERROR(trace_start({.path = config_.trace}));
 
-  fingerprint_fields_ = describe_fields(stored->schema().fields);  // the same with a cache and without
+  state_ = std::make_unique<JobState>(config_, steps_, stored->schema().fields, std::move(facts.texts));
   schema_views_ = std::make_unique<ViewSet>(pipeline_.outputs, /*with_batch=*/true);
   const bool fixed_rows = config_.last_batch != LastBatch::kKeep && config_.on_error != OnError::kRaise &&
                           config_.global_batch % config_.world_size == 0 && config_.bucket_edges.empty();
@@ -133,9 +122,15 @@ Status Loader::prepare(SourceRef source, const Options& options) {
 }
 
 // The pipeline that the whole transform made has shown that it is right; this one begins with what the cache keeps.
-Status Loader::put_cache_before(const SourceRef& stored) {
-  DL_ASSIGN_OR_RETURN(const KeptSamples kept, keep_samples(stored, config_, log_, *memory_));
-  maker_ = kept.maker;
+Result<std::shared_ptr<SampleMaker>> Loader::put_cache_before(const SourceRef& stored) {
+  DL_ASSIGN_OR_RETURN(const KeptSamples kept,
+                      keep_samples(stored,
+                                   {.directory = config_.cache,
+                                    .max_bytes = config_.cache_bytes,
+                                    .jpeg_quality = static_cast<int>(config_.cache_quality),
+                                    .transform = config_.transform,
+                                    .settings = transform_settings(*stored, config_, 0)},
+                                   log_, *memory_));
   cache_counts_ = kept.counts;
   config_.transform = kept.after;
   config_.transform_places = kept.places;
@@ -146,24 +141,25 @@ Status Loader::put_cache_before(const SourceRef& stored) {
     text =
         concat(kept.before[f], kept.before[f].empty() ? "" : ", ", "cache", text.empty() ? "" : ", ", text);
   }
-  return Status::ok();
+  return kept.maker;
 }
 
-Status Loader::prepare_memory() {
-  const Order& order = *orders_->of(config_.start_epoch).order;
-  DL_ASSIGN_OR_RETURN(plan_, fit_plan(order));
-  DL_ASSIGN_OR_RETURN(arena_,
-                      memory_->allocate(plan_.arena_bytes, kHugePageBytes, MemoryKind::kArena, "the arena"));
-  DL_RETURN_IF_ERROR(prefault_arena());
-  // The host's allocator may hand out used memory; tensors start from zeros so that padding tells nothing.
-  if (memory_->table().allocate != nullptr) std::fill_n(arena_.data(), arena_.bytes(), std::byte{0});
+// `maker`: of a cache; null without one.
+Status Loader::prepare_memory(SampleMaker* maker) {
+  const Order& order = *book_.of(config_.start_epoch).order;
+  DL_ASSIGN_OR_RETURN(const MemoryPlan plan,
+                      fit_plan(config_, pipeline_, order, steps_, delivery_->pins_slots()));
+  // What the loader begins with: the free slots of the lowest numbers are taken first, and so are the workers. What tuning
+  // adds later takes memory when it is used.
+  DL_RETURN_IF_ERROR(
+      arena_.allocate(plan, config_.start_depth + plan.lease_slots, config_.start_workers + 1, *memory_));
 
   std::vector<std::unique_ptr<Slot>> slots;
   DL_RETURN_IF_ERROR(prepare_slots(slots));
   const int64_t runs_per_batch =
       std::max<int64_t>((steps_.max_rows() + pipeline_.run_records - 1) / pipeline_.run_records, 1);
-  if (plan_.table_count > 0) {
-    tables_.plan(order, arena_.data() + plan_.tables_offset, plan_.table_count, plan_.table_stride,
+  if (plan.table_count > 0) {
+    tables_.plan(order, arena_.tables(), plan.table_count, plan.table_stride,
                  steps_.count() * runs_per_batch);
   }
   filler_ = std::make_unique<Filler>(pipeline_, config_, steps_, order, tables_);
@@ -177,32 +173,16 @@ Status Loader::prepare_memory() {
       .open_ahead = config_.num_workers > 0,
       .share_batches = config_.num_workers == 0 || pipeline_.shares_batches()};
   window_ = std::make_unique<BatchWindow>(steps_, tables_, *delivery_, gate_, setup, std::move(slots),
-                                          position_, orders_);
-  DL_RETURN_IF_ERROR(prepare_threads());
-  if (config_.num_workers > 0) put_in_force({config_.start_workers, config_.start_depth});
+                                          position_, book_.versions());
+  DL_RETURN_IF_ERROR(prepare_threads(maker));
+  tuning_ = std::make_unique<TuneControl>(config_, *window_, *pool_);
   return Status::ok();
 }
 
-// What the loader begins with: the free slots of the lowest numbers are taken first, and so are the workers. What tuning
-// adds later takes memory when it is used.
-Status Loader::prefault_arena() {
-  const int64_t slots = std::min(plan_.slot_count, config_.start_depth + plan_.lease_slots);
-  const int64_t scratches = std::min(plan_.scratch_count, config_.start_workers + 1);
-  DL_RETURN_IF_ERROR(prefault(arena_.data() + plan_.slots_offset, slots * plan_.slot_stride));
-  return prefault(arena_.data() + plan_.tables_offset,
-                  plan_.scratch_offset - plan_.tables_offset + scratches * plan_.scratch_stride);
-}
-
 Status Loader::prepare_slots(std::vector<std::unique_ptr<Slot>>& slots) {
-  DL_ASSIGN_OR_RETURN(shares_,
-                      memory_->allocate_address_space(
-                          plan_.slot_count * plan_.shares_stride,
-                          "rows without a fixed size (batch_size x max_bytes_per_sample in each slot)"));
-  DL_RETURN_IF_ERROR(delivery_->prepare(slots_memory(), plan_.slot_stride));
-  for (int64_t s = 0; s < plan_.slot_count; ++s) {
-    SlotPlace place{.host = slots_memory().data() + s * plan_.slot_stride,
-                    .shares = shares_ ? &shares_ : nullptr,
-                    .shares_offset = s * plan_.shares_stride};
+  DL_RETURN_IF_ERROR(delivery_->prepare(arena_.slots(), arena_.plan().slot_stride));
+  for (int64_t s = 0; s < arena_.plan().slot_count; ++s) {
+    SlotPlace place = arena_.slot(s);
     delivery_->place(s, place);
     slots.push_back(std::make_unique<Slot>(pipeline_.layout, pipeline_.outputs, place));
     slots.back()->number = static_cast<int32_t>(s);
@@ -211,34 +191,39 @@ Status Loader::prepare_slots(std::vector<std::unique_ptr<Slot>>& slots) {
 }
 
 // The scratch memory of each thread that fills: the workers', and last the consumer's.
-Status Loader::prepare_threads() {
-  metrics_ = std::make_shared<Metrics>(weak_from_this(), name_passes(pipeline_), plan_.scratch_count,
+Status Loader::prepare_threads(SampleMaker* maker) {
+  const MemoryPlan& plan = arena_.plan();
+  metrics_ = std::make_shared<Metrics>(weak_from_this(), name_passes(pipeline_), plan.scratch_count,
                                        delivery_->to_device());
   delivery_->time_for(*metrics_);
   if (config_.stats == StatsLevel::kFull) metrics_->switch_on();
   pool_ = std::make_unique<WorkerPool>(*window_, *filler_, *delivery_, gate_, pipeline_, config_);
-  if (maker_ != nullptr) DL_RETURN_IF_ERROR(maker_->add_states(plan_.state_count - 1, *memory_));
-  maker_.reset();
-  std::byte* const memory = arena_.data() + plan_.scratch_offset;
-  for (int64_t w = 0; w < plan_.scratch_count; ++w) {
+  if (maker != nullptr) DL_RETURN_IF_ERROR(maker->add_states(plan.state_count - 1, *memory_));
+  for (int64_t w = 0; w < plan.scratch_count; ++w) {
     PassStates states;
-    if (w < plan_.state_count) {
+    if (w < plan.state_count) {
       DL_ASSIGN_OR_RETURN(states, make_states(pipeline_.passes, *memory_));
     }
-    auto scratch = std::make_unique<WorkerScratch>(pipeline_, memory + w * plan_.scratch_stride,
-                                                   std::move(states), static_cast<int32_t>(w));
+    auto scratch = std::make_unique<WorkerScratch>(pipeline_, arena_.scratch(w), std::move(states),
+                                                   static_cast<int32_t>(w));
     scratch->call.seed = config_.seed;
     scratch->run.cancelled = &gate_.cancel_flag();
     scratch->watch = &metrics_->watch(w);
     if (w == config_.num_workers)
-      DL_RETURN_IF_ERROR(delivery_->upload(token_.get(), slots_memory(), *scratch, *memory_));
+      DL_RETURN_IF_ERROR(delivery_->upload(token_.get(), arena_.slots(), *scratch, *memory_));
     pool_->add(std::move(scratch));
   }
   return Status::ok();
 }
 
-std::span<std::byte> Loader::slots_memory() const {
-  return {arena_.data() + plan_.slots_offset, static_cast<size_t>(plan_.slot_count * plan_.slot_stride)};
+// Where the system refuses a thread, num_workers=auto works with those that it gave.
+Status Loader::start_workers() {
+  DL_RETURN_IF_ERROR(pool_->start(shared_from_this(), config_.workers_are_auto ? 1 : config_.start_workers));
+  if (pool_->count() < config_.num_workers)
+    log_(LogLevel::kInfo,
+         concat("num_workers=auto: ", pool_->count(), " workers at most: ", pool_->refused().text()));
+  tuning_->start();
+  return Status::ok();
 }
 
 Status Loader::forked_error() {
@@ -265,9 +250,7 @@ void Loader::stop() noexcept {
   }
   // Batches still held need none of this: what the host lent goes back now.
   pipeline_.source.reset();
-  orders_.reset();
-  mix_order_ = nullptr;
-  mix_source_.reset();
+  book_.clear();
   window_->drop_orders();
   config_.indices = {};
   config_.weights = {};

@@ -1,5 +1,8 @@
 // The loader: a job's stream of batches. It keeps the position and the books, and joins the parts that do the work:
 //
+//   OrderBook      which order holds in which epoch, what the parts of a mix have delivered
+//   JobState       what a saved state says of the job
+//   TuneControl    how many workers work, how many batches are in flight
 //   BatchWindow    the batches in flight: opened, claimed run by run, Ready, abandoned by a seek
 //   WorkerPool     the threads that fill them, the consumer among them while it waits
 //   Delivery       what the device decides: sending, completing, draining
@@ -23,51 +26,33 @@
 #include "core/base/thread_mutex.h"
 #include "core/batch/slot.h"
 #include "core/device/device.h"
+#include "core/loader/arena.h"
 #include "core/loader/batch_window.h"
 #include "core/loader/consumer_gate.h"
 #include "core/loader/delivery.h"
 #include "core/loader/epoch_loop.h"
 #include "core/loader/epochs.h"
 #include "core/loader/filler.h"
+#include "core/loader/job_state.h"
 #include "core/loader/ledger.h"
+#include "core/loader/metrics/loader_stats.h"
 #include "core/loader/metrics/metrics.h"
-#include "core/loader/metrics/trace.h"
+#include "core/loader/metrics/trace_control.h"
 #include "core/loader/options.h"
+#include "core/loader/order_book.h"
 #include "core/loader/pipeline.h"
-#include "core/loader/tuning/tuner.h"
+#include "core/loader/tune_control.h"
 #include "core/loader/worker_pool.h"
 #include "core/memory/host_memory.h"
-#include "core/memory/pages.h"
-#include "core/order/mix.h"
-#include "core/source/composed/mix.h"
-#include "core/source/identity.h"
 
 namespace dataline {
 
 class SampleMaker;   // core/loader/cache/sample_maker.h
 struct CacheCounts;  // core/loader/cache/kept_samples.h
 
-// A part of a mix as the loader sees it now.
-struct PartStats {
-  std::string_view name;  // NUL-terminated; lives as long as the loader
-  int64_t samples = 0;    // the part has
-  int64_t delivered = 0;  // to this rank since create, without pads
-  double epochs = 0;      // how often the job has gone through the part by now, over all ranks
-  double share_asked = 0, share_got = 0;  // of the slots that come now; of what was delivered
-};
-
-// How many workers work, how far ahead, and what tuning makes of it.
-struct Tuned {
-  Tune mode = Tune::kOff;
-  TuneSetting force, most, chosen;
-  int64_t changes = 0;
-  bool frozen = false;
-  double batches_per_s = 0, wait_share = 0;
-  std::string text;
-};
-
 class Loader final : public BatchOwner,
                      public CancelToken::Listener,
+                     public StatsSource,
                      private ConsumerGate::Listener,
                      public std::enable_shared_from_this<Loader> {
  public:
@@ -89,9 +74,9 @@ class Loader final : public BatchOwner,
   Result<std::string> save_state() DL_EXCLUDES(mutex_);
   Status load_state(std::string_view text) DL_EXCLUDES(mutex_);
   Result<intptr_t> wait_handle() DL_EXCLUDES(mutex_);
-  Result<LoaderStats> stats() const DL_EXCLUDES(mutex_);
+  Result<LoaderStats> stats() const override DL_EXCLUDES(mutex_);
   Result<BadSample> bad_sample(int64_t index) const DL_EXCLUDES(mutex_);
-  int64_t part_count() const { return mix_source_ == nullptr ? 0 : mix_source_->facts().mix->part_count(); }
+  int64_t part_count() const;
   Result<PartStats> part(int64_t index) const DL_EXCLUDES(mutex_);
   int64_t bad_sample_count() const DL_EXCLUDES(mutex_);
   // Workers that work from now on: 1 to those that were planned for. Ends tuning. kOutOfRange, kWrongState (there are
@@ -108,8 +93,8 @@ class Loader final : public BatchOwner,
   // Stay when the loader is gone.
   const std::shared_ptr<Metrics>& metrics() const { return metrics_; }
   // Also switches on what stats=full measures. kWrongState: a trace is being written.
-  Status trace_start(const TraceTarget& target) DL_EXCLUDES(trace_mutex_);
-  Status trace_stop() DL_EXCLUDES(trace_mutex_);
+  Status trace_start(const TraceTarget& target);
+  Status trace_stop();
   // Delivered = pixel * a + b. kInvalidArgument, kUnsupported.
   Result<PixelScale> pixel_scale(int64_t field, int64_t channel) const;
 
@@ -128,33 +113,14 @@ class Loader final : public BatchOwner,
   Loader() = default;
   // loader.cpp: at create, before there is another thread.
   Status prepare(SourceRef source, const Options& options);
-  Status put_cache_before(const SourceRef& stored) DL_REQUIRES(mutex_);
-  Status prepare_memory() DL_REQUIRES(mutex_);
-  Status prefault_arena();
+  Result<std::shared_ptr<SampleMaker>> put_cache_before(const SourceRef& stored) DL_REQUIRES(mutex_);
+  Status prepare_memory(SampleMaker* maker) DL_REQUIRES(mutex_);
   Status prepare_slots(std::vector<std::unique_ptr<Slot>>& slots);
-  Status prepare_threads();
-  std::span<std::byte> slots_memory() const;
+  Status prepare_threads(SampleMaker* maker);
+  Status start_workers() DL_REQUIRES(mutex_);
 
   // measure.cpp
-  void end_measuring() noexcept DL_EXCLUDES(mutex_, trace_mutex_);
-
-  // tuning/tuning.cpp
-  Result<MemoryPlan> fit_plan(const Order& order);
-  Status start_workers() DL_REQUIRES(mutex_);
-  void put_in_force(TuneSetting setting) DL_REQUIRES(mutex_);
-  std::string tune() DL_REQUIRES(mutex_);  // for the log
-  std::string tune_text() const DL_REQUIRES(mutex_);
-  void tune_from(std::string_view text) DL_REQUIRES(mutex_);
-
-  // orders.cpp
-  Status prepare_order() DL_REQUIRES(mutex_);
-  Result<std::unique_ptr<const Order>> make_order() DL_REQUIRES(mutex_);
-  Result<std::unique_ptr<const Order>> make_mixed_order() DL_REQUIRES(mutex_);
-  void limit_open_blocks() DL_REQUIRES(mutex_);
-  Status cut_blocks(BlockEnds& ends) const DL_REQUIRES(mutex_);
-  void note_windows(const Order& order) DL_REQUIRES(mutex_);
-  double open_block_bytes(const Order& order) const DL_REQUIRES(mutex_);
-  Result<std::unique_ptr<const Order>> make_bucket_order() DL_REQUIRES(mutex_);
+  void end_measuring() noexcept DL_EXCLUDES(mutex_);
 
   // next.cpp
   struct Delivered {
@@ -176,7 +142,6 @@ class Loader final : public BatchOwner,
   Status report_bad_rows(Slot& slot) DL_REQUIRES(mutex_);
   void pass_step(Slot& slot) DL_REQUIRES(mutex_);
   void count_batch(const Batch& batch, int64_t bytes) DL_REQUIRES(mutex_);
-  void count_parts(const Batch& batch) DL_REQUIRES(mutex_);  // parts.cpp
   void head_moved() DL_REQUIRES(mutex_);
   bool would_wait() DL_REQUIRES(mutex_);
   void update_handle() DL_REQUIRES(mutex_);
@@ -188,7 +153,7 @@ class Loader final : public BatchOwner,
   Delivered deliver_copy(Slot& slot, Batch** out, const EpochLoop* loop) DL_REQUIRES(mutex_);
   Status copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>& out);
   bool all_leased() const {
-    return slots_leased_.load() >= plan_.lease_slots && leases() >= config_.max_leases;
+    return slots_leased_.load() >= arena_.plan().lease_slots && leases() >= config_.max_leases;
   }
 
   // position.cpp
@@ -196,13 +161,9 @@ class Loader final : public BatchOwner,
   void pass_epoch() DL_REQUIRES(mutex_);
   Status start_epoch() DL_REQUIRES(mutex_);
   void end_loop(EpochLoop::State how) DL_REQUIRES(mutex_);
-  Status check_position(Position at) const;
+  Status check_position(Position at) const DL_REQUIRES(mutex_);
   void jump(Position to) DL_REQUIRES(mutex_);
   void start_at(Position to) DL_REQUIRES(mutex_);
-  Status find_content() DL_REQUIRES(mutex_);
-  std::string state_body(std::string_view indices_digest) const DL_REQUIRES(mutex_);
-  std::vector<std::string> state_extras() const;
-  std::string global_batch_text() const;  // of each bucket, if there are any
 
   // Fixed at create.
   ForkGuard fork_guard_;
@@ -213,18 +174,12 @@ class Loader final : public BatchOwner,
   std::shared_ptr<Device> device_;
   Pipeline pipeline_;  // its source is let go by stop()
   Steps steps_;
-  MemoryPlan plan_;
-  Block arena_;
-  Block shares_;  // the slots' (SlotPlace::shares)
+  Arena arena_;
   std::unique_ptr<ViewSet> schema_views_;
-  std::string fingerprint_fields_, weights_digest_, lengths_digest_, shuffle_text_;
-  std::shared_ptr<SampleMaker> maker_;               // of a cache, until the threads are there; null else
   std::shared_ptr<const CacheCounts> cache_counts_;  // null without one
-  SourceRef mix_source_;                             // of a mix; null else
   std::vector<PlanStage> stages_;
   std::shared_ptr<Metrics> metrics_;
-  ThreadMutex trace_mutex_;  // held while a trace begins or ends; before metrics_'s own
-  std::unique_ptr<Trace> trace_ DL_GUARDED_BY(trace_mutex_);  // made by the first one
+  TraceControl trace_;
 
   // The parts; each has its own rules. In this order: each uses those above it.
   ConsumerGate gate_{*this};
@@ -235,22 +190,15 @@ class Loader final : public BatchOwner,
   std::unique_ptr<WorkerPool> pool_;
 
   mutable ThreadMutex mutex_;
-  std::unique_ptr<Tuner> tuner_ DL_GUARDED_BY(mutex_);  // null: tune=off, or there are no workers
-  int64_t tuned_ns_ DL_GUARDED_BY(mutex_) = 0, cpus_read_ns_ DL_GUARDED_BY(mutex_) = 0;
-  int32_t cpus_ DL_GUARDED_BY(mutex_) = 1;
-  int64_t workers_set_ DL_GUARDED_BY(mutex_) = 0;  // by set_workers(), how often
-  // Identifies the data; find_content().
-  std::optional<ContentIdentity> content_ DL_GUARDED_BY(mutex_);
+  OrderBook book_ DL_GUARDED_BY(mutex_);
+  std::unique_ptr<JobState> state_ DL_GUARDED_BY(mutex_);
+  std::unique_ptr<TuneControl> tuning_ DL_GUARDED_BY(mutex_);
   Position position_ DL_GUARDED_BY(mutex_);
   bool fresh_ DL_GUARDED_BY(mutex_) = true;  // right after create, seek or load: begin_epoch goes on here
   std::shared_ptr<EpochLoop> loop_ DL_GUARDED_BY(mutex_);  // the one that is current; null: none is
   // The step whose bad samples next() has reported: it goes out without them.
   std::optional<Position> reported_ DL_GUARDED_BY(mutex_);
-  std::shared_ptr<const OrderVersions> orders_ DL_GUARDED_BY(mutex_);
   Ledger ledger_ DL_GUARDED_BY(mutex_);
-  // Of a mix that decides the order; null else. One of orders_.
-  const MixOrder* mix_order_ DL_GUARDED_BY(mutex_) = nullptr;
-  std::vector<int64_t> part_delivered_ DL_GUARDED_BY(mutex_);  // one a part
   int64_t abandoned_threads_ DL_GUARDED_BY(mutex_) = 0;
   // Batches that consumers hold. Both grow under mutex_.
   Atomic<int64_t> slots_leased_{0}, copies_leased_{0};

@@ -21,23 +21,12 @@ Status Loader::measured_next(int64_t timeout_ns, Batch** out, EpochLoop* loop) {
 
 Status Loader::trace_start(const TraceTarget& target) {
   if (forked()) return forked_error();
-  ThreadLock lock(trace_mutex_);
-  if (trace_ == nullptr) {
-    const int64_t workers = metrics_->thread_count() - 1;
-    trace_ = std::make_unique<Trace>(metrics_->stage_names(), workers, delivery_->to_device(), log_);
-  }
-  DL_RETURN_IF_ERROR(trace_->start(target));
-  metrics_->switch_on();
-  metrics_->trace_to(trace_.get());
-  return Status::ok();
+  return trace_.start(target, *metrics_, log_);
 }
 
-// Who records a span at this moment has looked already; Trace takes it, or drops it.
 Status Loader::trace_stop() {
   if (forked()) return forked_error();
-  ThreadLock lock(trace_mutex_);
-  metrics_->trace_to(nullptr);
-  return trace_ == nullptr ? Status::ok() : trace_->stop();
+  return trace_.stop(*metrics_);
 }
 
 // The last numbers, once no thread works.

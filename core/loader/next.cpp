@@ -37,7 +37,7 @@ Status Loader::take_next(int64_t timeout_ns, Batch** out, EpochLoop* loop, Metri
       Delivered delivered = deliver(*slot, out, loop);
       if (delivered.outcome == Delivered::Outcome::kReturn) {
         pool_->count_wait(waited);
-        const std::string said = tuner_ != nullptr ? tune() : std::string();
+        const std::string said = tuning_->observe(ledger_);
         const bool wake = !alone && !window_->enough_ready();
         lock.unlock();
         if (wake) pool_->notify();
@@ -196,7 +196,7 @@ Loader::Delivered Loader::deliver(Slot& slot, Batch** out, const EpochLoop* loop
     pool_->notify();
     return {kLookAgain};
   }
-  if (slots_leased_.load() >= plan_.lease_slots) return deliver_copy(slot, out, loop);
+  if (slots_leased_.load() >= arena_.plan().lease_slots) return deliver_copy(slot, out, loop);
 
   // The head moves first: another consumer that was woken for this batch sees it Ready or the head elsewhere, and never
   // goes back to sleep in between.
@@ -227,7 +227,7 @@ void Loader::count_batch(const Batch& batch, int64_t bytes) {
   ledger_.samples += batch.valid;
   ledger_.padded += batch.samples - batch.valid;
   ledger_.bytes += bytes;
-  count_parts(batch);
+  book_.count_parts(batch);
 }
 
 void Loader::head_moved() {

@@ -1,13 +1,12 @@
-// The order of a job and its steps, at create: of all samples, of a mix, or of batches by length or shape.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/loader/orders.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "core/base/digest.h"
 #include "core/base/over_budget.h"
 #include "core/base/text.h"
-#include "core/loader/buckets.h"
-#include "core/loader/loader.h"
 #include "core/loader/parts.h"
 #include "core/memory/machine_limits.h"
 
@@ -24,35 +23,50 @@ bool is_in_memory(const Source& source) {
   return true;
 }
 
-}  // namespace
+class OrderMaker {
+ public:
+  OrderMaker(SourceRef& source, LoaderConfig& config, const OrderContext& context)
+      : source_(source), config_(config), context_(context) {}
 
-Status Loader::prepare_order() {
-  weights_digest_ = lengths_digest_ = "none";
-  shuffle_text_ = option_word(Option::kShuffle, config_.shuffle);
-  if (const Mix* mix = pipeline_.source->facts().mix; mix != nullptr) {
-    mix_source_ = pipeline_.source;
-    part_delivered_.assign(static_cast<size_t>(mix->part_count()), 0);
+  Result<MadeOrder> make() {
+    const Mix* const mix = source_->facts().mix;
+    DL_RETURN_IF_ERROR(check_mix_options(mix, config_));
+    limit_open_blocks();
+    made_.texts = {std::string(option_word(Option::kShuffle, config_.shuffle)), "none", "none"};
+    if (!config_.bucket_edges.empty())
+      DL_RETURN_IF_ERROR(make_bucket_order());
+    else if (mix != nullptr && !config_.indices.given)
+      DL_RETURN_IF_ERROR(make_mixed_order(*mix));
+    else
+      DL_RETURN_IF_ERROR(make_plain_order());
+    if (made_.steps.count() == 0 && config_.epochs == 0) {
+      return error(Code::kEmpty, "an epoch has no steps (", source_->count(), " samples, ",
+                   made_.steps.slots(), " slots, global batch ", global_batch_text(config_),
+                   "), and epochs=0 repeats it without a limit");
+    }
+    return std::move(made_);
   }
-  DL_RETURN_IF_ERROR(check_mix_options(pipeline_.source->facts().mix, config_));
-  limit_open_blocks();
-  const auto make = !config_.bucket_edges.empty()                      ? &Loader::make_bucket_order
-                    : mix_source_ != nullptr && !config_.indices.given ? &Loader::make_mixed_order
-                                                                       : &Loader::make_order;
-  DL_ASSIGN_OR_RETURN(std::unique_ptr<const Order> order, (this->*make)());
-  if (steps_.count() == 0 && config_.epochs == 0) {
-    return error(Code::kEmpty, "an epoch has no steps (", pipeline_.source->count(), " samples, ",
-                 steps_.slots(), " slots, global batch ", global_batch_text(),
-                 "), and epochs=0 repeats it without a limit");
-  }
-  orders_ = std::make_shared<const OrderVersions>(make_version(std::move(order), config_.indices));
-  return Status::ok();
-}
+
+ private:
+  Status make_plain_order();
+  Status make_mixed_order(const Mix& mix);
+  Status make_bucket_order();
+  void limit_open_blocks();
+  Status cut_blocks(BlockEnds& ends) const;
+  void note_windows(const Order& order);
+  double open_block_bytes(const Order& order) const;
+
+  SourceRef& source_;
+  LoaderConfig& config_;
+  const OrderContext& context_;
+  MadeOrder made_;
+};
 
 // With shuffle=window: where the blocks of the set end.
-Status Loader::cut_blocks(BlockEnds& ends) const {
+Status OrderMaker::cut_blocks(BlockEnds& ends) const {
   if (config_.shuffle != Shuffle::kWindow) return Status::ok();
   try {
-    pipeline_.source->append_blocks(config_.shuffle_block, ends);
+    source_->append_blocks(config_.shuffle_block, ends);
     return Status::ok();
   } catch (const OverBudget& refused) {
     Status status = refused.status("option shuffle_block: the table of its blocks");
@@ -62,22 +76,21 @@ Status Loader::cut_blocks(BlockEnds& ends) const {
 
 // What is open at a time is up to four times shuffle_blocks: whole windows, the blocks at their ends, and those of batches that are
 // read ahead. A set that can keep fewer open would open some again and again.
-void Loader::limit_open_blocks() {
+void OrderMaker::limit_open_blocks() {
   constexpr int64_t kOpenAtOnce = 4;
   if (config_.shuffle != Shuffle::kWindow) return;
-  const int64_t held = pipeline_.source->facts().held_blocks;
+  const int64_t held = source_->facts().held_blocks;
   const int64_t most = std::max<int64_t>(held / kOpenAtOnce, 1);
   if (config_.shuffle_blocks <= most) return;
-  log_(config_.shuffle_blocks_given ? LogLevel::kWarning : LogLevel::kInfo,
-       concat("option shuffle_blocks: ", config_.shuffle_blocks, " is lowered to ", most,
-              ": the dataset can keep ", held, " of its blocks open"));
+  context_.log(config_.shuffle_blocks_given ? LogLevel::kWarning : LogLevel::kInfo,
+               concat("option shuffle_blocks: ", config_.shuffle_blocks, " is lowered to ", most,
+                      ": the dataset can keep ", held, " of its blocks open"));
   config_.shuffle_blocks = most;
 }
 
 // Bytes of the page cache that the blocks open on this rank take, at most.
-double Loader::open_block_bytes(const Order& order) const {
-  const double set =
-      static_cast<double>(pipeline_.source->count()) * static_cast<double>(pipeline_.source->stored_bytes());
+double OrderMaker::open_block_bytes(const Order& order) const {
+  const double set = static_cast<double>(source_->count()) * static_cast<double>(source_->stored_bytes());
   const double open =
       2 * static_cast<double>(config_.shuffle_block) * static_cast<double>(config_.shuffle_blocks);
   return std::min(set, order.ranks_share_blocks() ? open : open / static_cast<double>(config_.world_size));
@@ -85,29 +98,31 @@ double Loader::open_block_bytes(const Order& order) const {
 
 // With shuffle=window: what a state says of it, a line for the log, and a warning where blocks are gone from memory before
 // their samples are drawn, so that each is read many times.
-void Loader::note_windows(const Order& order) {
+void OrderMaker::note_windows(const Order& order) {
   if (config_.shuffle != Shuffle::kWindow) return;
-  shuffle_text_ += concat(" shuffle_block=", config_.shuffle_block,
-                          " shuffle_blocks=", config_.shuffle_blocks, order.parameters());
+  made_.texts.shuffle += concat(" shuffle_block=", config_.shuffle_block,
+                                " shuffle_blocks=", config_.shuffle_blocks, order.parameters());
   const auto open = static_cast<int64_t>(open_block_bytes(order));
-  log_(LogLevel::kInfo,
-       concat("order: ", shuffle_text_, "; ", order.table_bytes(),
-              " bytes for each open epoch; a block is requested up to ", order.steps_per_block(),
-              " steps before its last sample; open blocks take up to ", open, " bytes of the page cache"));
+  context_.log(
+      LogLevel::kInfo,
+      concat("order: ", made_.texts.shuffle, "; ", order.table_bytes(),
+             " bytes for each open epoch; a block is requested up to ", order.steps_per_block(),
+             " steps before its last sample; open blocks take up to ", open, " bytes of the page cache"));
   const MemoryLimit limit = memory_limit();
-  if (open <= limit.bytes || is_in_memory(*pipeline_.source)) return;
-  log_(LogLevel::kWarning, concat("options shuffle_block and shuffle_blocks: open blocks take up to ", open,
-                                  " bytes of the page cache, and this process may use ", limit.bytes, " (",
-                                  limit.origin, "): blocks would be read repeatedly; lower one of them (",
-                                  config_.shuffle_block, " x ", config_.shuffle_blocks, ")"));
+  if (open <= limit.bytes || is_in_memory(*source_)) return;
+  context_.log(LogLevel::kWarning,
+               concat("options shuffle_block and shuffle_blocks: open blocks take up to ", open,
+                      " bytes of the page cache, and this process may use ", limit.bytes, " (", limit.origin,
+                      "): blocks would be read repeatedly; lower one of them (", config_.shuffle_block, " x ",
+                      config_.shuffle_blocks, ")"));
 }
 
-Result<std::unique_ptr<const Order>> Loader::make_order() {
+Status OrderMaker::make_plain_order() {
   // Counted while it grows; the order has a copy of the final size.
-  MetadataResource resource(memory_, MemoryKind::kTable);
+  MetadataResource resource(context_.memory, MemoryKind::kTable);
   BlockEnds block_ends(&resource);
   DL_RETURN_IF_ERROR(cut_blocks(block_ends));
-  const OrderSpec spec{.sample_count = pipeline_.source->count(),
+  const OrderSpec spec{.sample_count = source_->count(),
                        .shuffle = config_.shuffle,
                        .seed = config_.seed,
                        .block_ends = block_ends,
@@ -118,48 +133,63 @@ Result<std::unique_ptr<const Order>> Loader::make_order() {
                        .has_indices = config_.indices.given,
                        .replacement = config_.replacement,
                        .samples_per_epoch = config_.samples_per_epoch,
-                       .memory = memory_};
+                       .memory = context_.memory};
   if (config_.weights.given && config_.weights.count != spec.sample_count) {
     return error(Code::kBadOption, "option weights: expected ", spec.sample_count, ", one per sample, got ",
                  config_.weights.count);
   }
   DL_ASSIGN_OR_RETURN(std::unique_ptr<const Order> order, Order::create(spec));
-  steps_ = Steps(order->slots(), config_);
+  made_.steps = Steps(order->slots(), config_);
   note_windows(*order);
   if (config_.weights.given) {
     Digest digest;
     digest.add(std::as_bytes(config_.weights.span()));
-    weights_digest_ = concat(digest.hex(), config_.replacement ? " with" : " without", " replacement");
+    made_.texts.weights = concat(digest.hex(), config_.replacement ? " with" : " without", " replacement");
   }
-  return order;
+  made_.order = std::move(order);
+  return Status::ok();
 }
 
-Result<std::unique_ptr<const Order>> Loader::make_mixed_order() {
-  MetadataResource resource(memory_, MemoryKind::kTable);
+Status OrderMaker::make_mixed_order(const Mix& mix) {
+  MetadataResource resource(context_.memory, MemoryKind::kTable);
   BlockEnds block_ends(&resource);
   DL_RETURN_IF_ERROR(cut_blocks(block_ends));
   DL_ASSIGN_OR_RETURN(std::unique_ptr<const MixOrder> order,
-                      make_mix_order(*mix_source_->facts().mix, config_, block_ends, memory_));
-  mix_order_ = order.get();
+                      make_mix_order(mix, config_, block_ends, context_.memory));
+  made_.mix = order.get();
   std::shared_ptr<const StepOrder> steps = order->steps();
-  steps_ = steps == nullptr ? Steps(order->slots(), config_) : Steps(std::move(steps), config_);
+  made_.steps = steps == nullptr ? Steps(order->slots(), config_) : Steps(std::move(steps), config_);
   note_windows(*order);
-  return std::unique_ptr<const Order>(std::move(order));
+  made_.order = std::move(order);
+  return Status::ok();
 }
 
-Result<std::unique_ptr<const Order>> Loader::make_bucket_order() {
-  DL_ASSIGN_OR_RETURN(Buckets buckets,
-                      make_buckets(pipeline_.source, config_, {memory_, token_.get(), log_}));
-  steps_ = Steps(std::move(buckets.order.steps), config_);
-  config_.adds_field = buckets.source != pipeline_.source;
-  pipeline_.source = std::move(buckets.source);
-  lengths_digest_ = std::move(buckets.digest);
+Status OrderMaker::make_bucket_order() {
+  DL_ASSIGN_OR_RETURN(Buckets buckets, make_buckets(source_, config_, context_));
+  made_.steps = Steps(std::move(buckets.order.steps), config_);
+  config_.adds_field = buckets.source != source_;
+  source_ = std::move(buckets.source);
+  made_.texts.lengths = std::move(buckets.digest);
   config_.bucket_table_bytes = buckets.table_bytes;
-  return std::move(buckets.order.order);
+  made_.order = std::move(buckets.order.order);
+  return Status::ok();
 }
 
-std::string Loader::global_batch_text() const {
-  return config_.bucket_edges.empty() ? concat(config_.global_batch) : numbers_text(config_.bucket_rows);
+}  // namespace
+
+Result<MadeOrder> make_order(SourceRef& source, LoaderConfig& config, const OrderContext& context) {
+  return OrderMaker(source, config, context).make();
+}
+
+Result<OrderVersion> make_order_of(HostArray<int64_t> indices, int64_t samples,
+                                   std::shared_ptr<HostMemory> memory) {
+  const OrderSpec spec{.sample_count = samples,
+                       .indices = indices.span(),
+                       .weights = {},
+                       .has_indices = true,
+                       .memory = std::move(memory)};
+  DL_ASSIGN_OR_RETURN(std::unique_ptr<const Order> order, Order::create(spec));
+  return make_version(std::move(order), std::move(indices));
 }
 
 }  // namespace dataline

@@ -8,7 +8,6 @@
 
 #include "core/base/digest.h"
 #include "core/base/message_text.h"
-#include "core/loader/loader.h"
 
 namespace dataline {
 namespace {
@@ -140,30 +139,6 @@ std::string parts_difference(std::string_view saved, std::string_view here) {
   }
   return concat("the parts of the mix are in another order: ", printable(saved, 80), " in the state, ",
                 printable(here, 80), " here");
-}
-
-void Loader::count_parts(const Batch& batch) {
-  if (mix_source_ == nullptr) return;
-  for (int64_t row = 0; row < batch.valid; ++row)
-    ++part_delivered_[static_cast<size_t>(batch.sample_sources[row])];
-}
-
-Result<PartStats> Loader::part(int64_t index) const {
-  if (forked()) return forked_error();
-  ThreadLock lock(mutex_);
-  if (index < 0 || index >= part_count())
-    return error(Code::kInvalidArgument, "part ", index, ": expected 0 to ", part_count(), " exclusive");
-  const Mix& mix = *mix_source_->facts().mix;
-  PartStats stats{.name = mix.name(index),
-                  .samples = mix.samples(index),
-                  .delivered = part_delivered_[static_cast<size_t>(index)]};
-  if (ledger_.samples > 0)
-    stats.share_got = static_cast<double>(stats.delivered) / static_cast<double>(ledger_.samples);
-  if (mix_order_ == nullptr) return stats;  // the caller's own order asks for nothing
-  const int64_t slot = std::min(position_.step * config_.global_batch, mix_order_->slots());
-  stats.epochs = mix_order_->passes(index, position_.epoch, slot);
-  stats.share_asked = mix_order_->share(index, position_.epoch, slot);
-  return stats;
 }
 
 }  // namespace dataline

@@ -146,26 +146,6 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, con
   return pipeline;
 }
 
-RunMemory::RunMemory(const Source& source, int64_t records, std::byte* scratch)
-    : columns_(source.schema().columns.size()),
-      data_(columns_.size() * static_cast<size_t>(records)),
-      bytes_(data_.size()) {
-  for (size_t c = 0; c < columns_.size(); ++c) {
-    const size_t first = c * static_cast<size_t>(records);
-    columns_[c] = {data_.data() + first, bytes_.data() + first, false};
-  }
-  run.columns = columns_.data();
-  run.errors = &errors;
-  run.scratch = scratch;
-  run.call = &call;
-}
-
-void RunMemory::locate(const Source& source) {
-  errors.clear();
-  source.locate(run);
-  if (!errors.empty()) shorten_places(source, run);
-}
-
 Result<PassStates> make_states(const std::vector<StoragePass>& passes, HostMemory& memory) {
   PassStates states;
   for (const StoragePass& pass : passes) {

@@ -15,7 +15,7 @@
 #include "core/device/device.h"
 #include "core/loader/mixed_fields.h"
 #include "core/loader/options.h"
-#include "core/source/host/host.h"
+#include "core/source/run_memory.h"
 #include "core/source/source.h"
 #include "core/transform/mix/mix.h"
 #include "core/transform/transform.h"
@@ -112,23 +112,6 @@ TransformSettings transform_settings(const Source& source, const LoaderConfig& c
 // run are not prefetched (784-byte rows: 10 % of the copy of 64).
 int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threads, int64_t depth);
 
-// A run of at most `records` records, and the memory that it needs to find them. What the host lent for the rows goes back
-// at the end, or earlier by ReturnLoans.
-struct RunMemory {
-  RunMemory(const Source& source, int64_t records, std::byte* scratch);  // scratch: as Run::scratch
-  void locate(const Source& source);
-
-  Run run;
-  RowErrors errors;
-  HostLoans loans;
-  HostCall call{loans};
-
- private:
-  std::vector<Run::ColumnRows> columns_;
-  std::vector<const std::byte*> data_;
-  std::vector<int64_t> bytes_;
-};
-
 // The states of the passes' programs for one thread; null for programs that keep nothing.
 using PassStates = std::vector<std::unique_ptr<ProgramState>>;
 Result<PassStates> make_states(const std::vector<StoragePass>& passes, HostMemory& memory);
@@ -179,5 +162,11 @@ struct MemoryPlan {
 // and the options to lower.
 Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipeline, const Order& order,
                                const Steps& steps, bool pinned);
+
+// Plans for what tuning may grow to as far as it fits, and lowers num_workers and prefetch_depth to that. What the loader
+// starts with must fit: with num_workers=auto one worker, otherwise all. Rows without a fixed size need memory that no plan
+// knows: half of the budget stays free for them where shrinking can leave it, and the depth does not grow.
+Result<MemoryPlan> fit_plan(LoaderConfig& config, const Pipeline& pipeline, const Order& order,
+                            const Steps& steps, bool pinned);
 
 }  // namespace dataline

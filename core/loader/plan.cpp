@@ -14,6 +14,8 @@ namespace {
 
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kLimitBytes = int64_t{1} << 50;
+// prefetch_depth=auto takes no more memory for slots than this: what is far ahead of the consumer seldom helps it.
+constexpr int64_t kMostAutoSlotBytes = int64_t{256} << 20;
 
 // More than kLimitBytes where it does not fit an integer.
 int64_t bytes_of(int64_t count, int64_t stride) {
@@ -38,6 +40,20 @@ bool append(MemoryPlan& plan, int64_t count, int64_t stride, int64_t& offset) {
   if (bytes > kLimitBytes) return false;
   plan.arena_bytes = round_up(plan.arena_bytes + bytes, kPageBytes);
   return plan.arena_bytes <= kLimitBytes;
+}
+
+// Less of what nobody asked for by a number. False: there is no more of that.
+bool shrink(LoaderConfig& config) {
+  if (config.prefetch_depth > config.start_depth) {
+    config.prefetch_depth = std::max(config.prefetch_depth / 2, config.start_depth);
+  } else if (config.num_workers > config.start_workers) {
+    config.num_workers = std::max(config.num_workers / 2, config.start_workers);
+  } else if (config.workers_are_auto && config.num_workers > 1) {
+    config.num_workers = config.start_workers = config.num_workers / 2;
+  } else {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -92,6 +108,24 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
       fits ? concat("raise memory_budget to at least ", plan.held_bytes, " or ") : std::string(),
       "lower batch_size, prefetch_depth, max_leases",
       decodes ? ", max_bytes_per_sample, num_workers or max_decoded_bytes" : " or max_bytes_per_sample");
+}
+
+Result<MemoryPlan> fit_plan(LoaderConfig& config, const Pipeline& pipeline, const Order& order,
+                            const Steps& steps, bool pinned) {
+  // Memory of a device, and page-locked memory, is taken from others: only for tuning that was requested.
+  if (config.tune_is_auto && pinned) config.prefetch_depth = config.start_depth;
+  for (;;) {
+    Result<MemoryPlan> plan = plan_memory(config, pipeline, order, steps, pinned);
+    if (!plan.is_ok() && plan.status().code() != Code::kOverBudget) return plan;
+    bool large = !plan.is_ok();
+    if (plan.is_ok()) {
+      const bool unknown = plan.value().shares_stride > 0;
+      const int64_t slots = plan.value().slot_count * plan.value().slot_stride;
+      large = (config.prefetch_depth > config.start_depth && (unknown || slots > kMostAutoSlotBytes)) ||
+              (unknown && plan.value().held_bytes > config.budget_bytes / 2);
+    }
+    if (!large || !shrink(config)) return plan;
+  }
 }
 
 }  // namespace dataline

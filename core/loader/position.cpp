@@ -1,4 +1,4 @@
-// Where the job stands, and going elsewhere: seek, epochs, cancel, the caller's order.
+// Where the job stands, and going elsewhere: seek, epochs, saved states, cancel, the caller's order and workers.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -19,7 +19,7 @@ Status Loader::check_position(Position at) const {
   // Positions are counted in rows over all epochs; keep a factor of 4 below the largest integer.
   std::optional<int64_t> rows = checked_multiply(at.epoch, std::max<int64_t>(steps_.count(), 1));
   if (rows) rows = checked_multiply(*rows, std::max<int64_t>(steps_.max_rows(), 1) * 4);
-  if (rows && mix_source_ != nullptr)
+  if (rows && book_.mix() != nullptr)
     rows = checked_multiply(at.epoch + 2, steps_.slots());  // numbered through
   if (!rows)
     return error(Code::kOutOfRange, "epoch ", at.epoch, ": too large for ", steps_.count(),
@@ -120,21 +120,47 @@ Status Loader::set_indices(const int64_t* values, int64_t count, HostOwner owner
   } else {
     indices = hold_array(values, count, owner);
   }
-  const OrderSpec spec{.sample_count = pipeline_.source->count(),
-                       .indices = indices.span(),
-                       .weights = {},
-                       .has_indices = true,
-                       .memory = memory_};
-  DL_ASSIGN_OR_RETURN(auto order, Order::create(spec));
-  OrderVersion version = make_version(std::move(order), std::move(indices));
+  DL_ASSIGN_OR_RETURN(OrderVersion version,
+                      make_order_of(std::move(indices), pipeline_.source->count(), memory_));
 
   ThreadLock lock(mutex_);
   const int64_t from_epoch = version.from_epoch = position_.step == 0 ? position_.epoch : position_.epoch + 1;
-  auto orders = std::make_shared<const OrderVersions>(orders_->with(std::move(version), position_.epoch));
+  auto orders =
+      std::make_shared<const OrderVersions>(book_.versions()->with(std::move(version), position_.epoch));
   if (loan != nullptr) loan->take(owner);  // nothing fails from here on
-  orders_ = std::move(orders);
-  if (window_->set_orders(orders_, from_epoch)) jump(position_);
+  book_.replace(std::move(orders));
+  if (window_->set_orders(book_.versions(), from_epoch)) jump(position_);
   return Status::ok();
+}
+
+Result<std::string> Loader::save_state() {
+  if (forked()) return forked_error();
+  ThreadLock lock(mutex_);
+  return state_->save({*pipeline_.source, book_.mix(), *book_.versions()}, position_, tuning_->state_text());
+}
+
+Status Loader::load_state(std::string_view text) {
+  if (forked()) return forked_error();
+  DL_ASSIGN_OR_RETURN(const SavedState saved, SavedState::parse(text));
+  const Position to = saved.position();
+
+  ThreadLock lock(mutex_);
+  DL_ASSIGN_OR_RETURN(const JobState::Match match,
+                      state_->match(saved, {*pipeline_.source, book_.mix(), *book_.versions()}));
+  Status fits = check_position(to);
+  if (!fits.is_ok()) return error(Code::kStateRefused, "state does not match this job: ", fits.message());
+  book_.replace(std::make_shared<const OrderVersions>(book_.versions()->restored(*match.order, to.epoch)));
+  window_->set_orders(book_.versions(), to.epoch);
+  start_at(to);
+  if (match.tuned != nullptr) tuning_->start_from(*match.tuned);
+  return Status::ok();
+}
+
+// The host chooses how many of the workers that were planned for work.
+Status Loader::set_workers(int64_t count) {
+  if (forked()) return forked_error();
+  ThreadLock lock(mutex_);
+  return tuning_->set_workers(count);
 }
 
 void Loader::cancel() noexcept {

@@ -3,7 +3,8 @@ device include base and memory and never each other; loader includes all; write 
 write and base; bindings and examples see only dataline.h. Platform #ifdefs stay in the few places made for them.
 
 One level deeper, a room's sub-folders have an order too: in transform each sees only the folders listed for it, and the
-room's own files see all; in source a format's folder sees the files at the room's top and the formats listed for it.
+room's own files see all; in source a format's folder sees the files at the room's top and the formats listed for it; in
+loader the room's own files see all, and its sub-folders none of them.
 
   check_includes.py ROOT          checks the tree
   check_includes.py --self-test   proves that it can fail
@@ -32,7 +33,7 @@ ROOMS = {
 CAPI_SEES = {"loader", "write", "base"}
 
 # Which sub-folders of a room each of its sub-folders may include; "." are the files at the room's top, which may include
-# all. A sub-folder of transform that is not listed is a finding; one of source that is not listed may include "." only.
+# all. A sub-folder of transform or loader that is not listed is a finding; one of source that is not listed may include "." only.
 TYPES = {"pixels", "elements"}
 PASSES = TYPES | {"decode", "resample", "passes"}
 TRANSFORM = {
@@ -68,7 +69,8 @@ SOURCE = {
     "litdata": {"arrow", "composed", "documents", "packing", "shards"},
     "image_sets": {"composed", "idx"},
 }
-SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include
+LOADER = {"cache": set(), "metrics": set(), "tuning": set()}
+SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."}), "loader": (LOADER, None)}  # what is listed; what others may include
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 PLATFORM = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*\b(__linux__|__APPLE__|_WIN32|_MSC_VER|__unix__|__FreeBSD__)\b")
@@ -177,6 +179,8 @@ FOLDERS = {**BASE, "core/transform/t.h": '#pragma once\n#include "core/transform
            "core/transform/pixels/f.h": "#pragma once\n",
            "core/transform/decode/d.h": '#pragma once\n#include "core/transform/pixels/f.h"\n',
            "core/transform/frame/p.h": '#pragma once\n#include "core/transform/decode/d.h"\n',
+           "core/loader/loader.h": '#pragma once\n#include "core/loader/metrics/m.h"\n',
+           "core/loader/metrics/m.h": '#pragma once\n#include "core/source/source.h"\n',
            "core/source/npy/n.h": '#pragma once\n#include "core/source/source.h"\n'}
 SELF_TEST = [
     ("a lawful tree", BASE, 0),
@@ -202,6 +206,8 @@ SELF_TEST = [
     ("a format with the room's top", {**FOLDERS, "core/source/npy/n.cpp": '#include "core/source/source.h"\n'}, 0),
     ("a format looks into another", {**FOLDERS, "core/source/tar/t.cpp": '#include "core/source/npy/n.h"\n'}, 1),
     ("the room's top knows the formats", {**FOLDERS, "core/source/f.cpp": '#include "core/source/npy/n.h"\n'}, 0),
+    ("the metrics know the loader", {**FOLDERS, "core/loader/metrics/m.cpp": '#include "core/loader/loader.h"\n'}, 1),
+    ("the cache knows the metrics", {**FOLDERS, "core/loader/cache/c.cpp": '#include "core/loader/metrics/m.h"\n'}, 1),
     ("CMake breaks the law", {**BASE, "core/order/CMakeLists.txt": "dataline_room(order SOURCES o.cpp DEPENDS base source)"}, 1),
 ]
 

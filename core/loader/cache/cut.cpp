@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/loader/pipeline.h"
 
 namespace dataline {
 namespace {
@@ -145,9 +144,9 @@ class Cutter {
 
 }  // namespace
 
-Result<TransformCut> cut_transform(const Source& source, const LoaderConfig& config) {
-  return Cutter(source.schema().fields, transform_settings(source, config, 0), config.cache_quality > 0)
-      .cut(config.transform);
+Result<TransformCut> cut_transform(const std::vector<Field>& fields, std::string_view transform,
+                                   TransformSettings settings, bool as_jpeg) {
+  return Cutter(fields, std::move(settings), as_jpeg).cut(transform);
 }
 
 }  // namespace dataline

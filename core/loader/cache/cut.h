@@ -11,10 +11,10 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/loader/options.h"
-#include "core/source/source.h"
+#include "core/base/field.h"
 #include "core/transform/transform.h"
 
 namespace dataline {
@@ -41,6 +41,8 @@ struct TransformCut {
 };
 
 // The loader's transform, which has been compiled whole before, so that its faults are told with their columns.
-Result<TransformCut> cut_transform(const Source& source, const LoaderConfig& config);
+// `as_jpeg`: images are kept as JPEG files.
+Result<TransformCut> cut_transform(const std::vector<Field>& fields, std::string_view transform,
+                                   TransformSettings settings, bool as_jpeg);
 
 }  // namespace dataline

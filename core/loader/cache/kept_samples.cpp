@@ -135,7 +135,7 @@ Status KeptSource::find_or_make(const Run& run, int64_t row, std::byte* out) con
 }
 
 // What decides what is kept, beside the stamps of records.
-std::string key_of(const Source& source, const TransformCut& cut, const LoaderConfig& config) {
+std::string key_of(const Source& source, const TransformCut& cut, const KeptOptions& options) {
   Digest digest;
   digest.add("samples 2");  // another number when operators, or the layout, come to give other bytes
   digest.add(local_structure(source));
@@ -143,8 +143,8 @@ std::string key_of(const Source& source, const TransformCut& cut, const LoaderCo
     digest.add(field.before);
     digest.add(field_type_text(field.kept));
   }
-  digest.add(static_cast<uint64_t>(config.decode_limits.accept_warnings));
-  digest.add(static_cast<uint64_t>(config.cache_quality));
+  digest.add(static_cast<uint64_t>(options.settings.limits.accept_warnings));
+  digest.add(static_cast<uint64_t>(options.jpeg_quality));
   return digest.hex();
 }
 
@@ -165,17 +165,18 @@ Status want_stamps(const Source& source) {
 
 }  // namespace
 
-Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, const Log& log,
+Result<KeptSamples> keep_samples(SourceRef source, const KeptOptions& options, const Log& log,
                                  HostMemory& memory) {
   DL_RETURN_IF_ERROR(want_stamps(*source));
-  if (config.cache_quality > 0 && !has_jpeg_encoder())
+  if (options.jpeg_quality > 0 && !has_jpeg_encoder())
     return error(Code::kUnsupported,
                  "option cache_quality: JPEG needs libjpeg, which this build does not have");
-  DL_ASSIGN_OR_RETURN(TransformCut cut, cut_transform(*source, config));
+  DL_ASSIGN_OR_RETURN(TransformCut cut, cut_transform(source->schema().fields, options.transform,
+                                                      options.settings, options.jpeg_quality > 0));
   DL_ASSIGN_OR_RETURN(std::unique_ptr<SampleStore> store,
-                      SampleStore::open({.directory = config.cache,
-                                         .budget_bytes = config.cache_bytes,
-                                         .key = key_of(*source, cut, config),
+                      SampleStore::open({.directory = options.directory,
+                                         .budget_bytes = options.max_bytes,
+                                         .key = key_of(*source, cut, options),
                                          .samples = source->count(),
                                          .log = log}));
   KeptSamples out;
@@ -183,8 +184,8 @@ Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, c
   out.places = std::move(cut.places);
   for (const CutField& field : cut.fields) out.before.push_back(field.before);
   DL_ASSIGN_OR_RETURN(SourceRef by_field, with_column_per_field(source));
-  auto maker = std::make_shared<SampleMaker>(by_field, std::move(cut.fields), config.max_bytes_per_sample,
-                                             static_cast<int>(config.cache_quality));
+  auto maker = std::make_shared<SampleMaker>(by_field, std::move(cut.fields),
+                                             options.settings.max_bytes_per_sample, options.jpeg_quality);
   DL_RETURN_IF_ERROR(maker->add_states(1, memory));
   out.maker = maker;
   out.heavy = maker->heavy();

@@ -14,9 +14,11 @@
 #include <string>
 
 #include "core/base/atomic.h"
-#include "core/loader/options.h"
+#include "core/base/log.h"
+#include "core/base/status.h"
 #include "core/memory/host_memory.h"
 #include "core/source/source.h"
+#include "core/transform/transform.h"
 
 namespace dataline {
 
@@ -24,6 +26,14 @@ class SampleMaker;
 
 struct CacheCounts {
   Atomic<int64_t> read{0}, made{0};  // samples that were found, and that were not. Relaxed: statistics
+};
+
+struct KeptOptions {
+  std::string directory;
+  int64_t max_bytes = -1;      // of it; -1: a tenth of its file system stays free
+  int jpeg_quality = 0;        // of images; 0: as they are
+  std::string transform;       // the loader's
+  TransformSettings settings;  // it compiles with these
 };
 
 struct KeptSamples {
@@ -41,7 +51,7 @@ struct KeptSamples {
 // is made, and counted so. kUnsupported: a set whose data cannot be told from other data of the same shape (in
 // memory, or from a reader without a fingerprint), a mix whose parts have transforms. An option that names no directory; a field
 // that cannot be kept.
-Result<KeptSamples> keep_samples(SourceRef source, const LoaderConfig& config, const Log& log,
+Result<KeptSamples> keep_samples(SourceRef source, const KeptOptions& options, const Log& log,
                                  HostMemory& memory);
 
 }  // namespace dataline

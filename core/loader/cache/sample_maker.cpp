@@ -7,7 +7,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/thread.h"
-#include "core/loader/pipeline.h"
+#include "core/source/run_memory.h"
 #include "core/transform/decode/image_header.h"
 #include "core/transform/decode/jpeg_encoder.h"
 
@@ -37,20 +37,22 @@ int64_t room_of(const CutField& field, const Field& stored, int64_t share) {
   return field.kept.max_bytes >= 0 && field.before.empty() ? field.kept.max_bytes : share;
 }
 
+using ProgramStates = std::vector<std::unique_ptr<ProgramState>>;  // null for programs that keep nothing
+
 }  // namespace
 
 struct SampleMaker::State {
   State(const Source& source, Block block, int64_t record_bytes, int64_t scratch_bytes,
-        PassStates pass_states)
+        ProgramStates program_states)
       : memory(std::move(block)),
         record(source, 1, memory.data()),
-        states(std::move(pass_states)),
+        states(std::move(program_states)),
         program_scratch(memory.data() + record_bytes),
         frame(program_scratch + scratch_bytes) {}
 
   Block memory;
-  RunMemory record;   // a run of one
-  PassStates states;  // one a field
+  RunMemory record;      // a run of one
+  ProgramStates states;  // one a field
   std::byte* program_scratch;
   std::byte* frame;  // pixels of which a file is made
 };
@@ -93,11 +95,7 @@ int64_t SampleMaker::state_bytes() const {
 Status SampleMaker::add_states(int64_t count, HostMemory& memory) {
   const int64_t record = round_up(source_->scratch_bytes(max_bytes_per_sample_), kPartAlignment);
   int64_t scratch = 0;
-  std::vector<StoragePass> passes;
-  for (const CutField& field : fields_) {
-    scratch = std::max(scratch, field.program->scratch_bytes());
-    passes.push_back({.program = field.program.get()});
-  }
+  for (const CutField& field : fields_) scratch = std::max(scratch, field.program->scratch_bytes());
   scratch = round_up(scratch, kPartAlignment);
   ThreadLock lock(mutex_);
   for (int64_t i = 0; i < count; ++i) {
@@ -105,7 +103,11 @@ Status SampleMaker::add_states(int64_t count, HostMemory& memory) {
                         memory.allocate(record + scratch + frame_bytes_ + kPartAlignment, kPartAlignment,
                                         MemoryKind::kTable, "what makes the samples of a cache"));
     std::memset(block.data(), 0, static_cast<size_t>(record));
-    DL_ASSIGN_OR_RETURN(PassStates made, make_states(passes, memory));
+    ProgramStates made;
+    for (const CutField& field : fields_) {
+      DL_ASSIGN_OR_RETURN(std::unique_ptr<ProgramState> state, field.program->make_state(memory));
+      made.push_back(std::move(state));
+    }
     states_.push_back(std::make_unique<State>(*source_, std::move(block), record, scratch, std::move(made)));
   }
   return Status::ok();

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/thread.h"
-#include "core/loader/loader.h"
 
 namespace dataline {
 namespace {
@@ -14,7 +13,7 @@ constexpr const char* kForLease = "leases";  // the consumer holds max_leases ba
 
 }  // namespace
 
-Metrics::Metrics(std::weak_ptr<const Loader> loader, std::vector<Pass> passes, int64_t threads,
+Metrics::Metrics(std::weak_ptr<const StatsSource> loader, std::vector<Pass> passes, int64_t threads,
                  bool to_device)
     : loader_(std::move(loader)),
       passes_(std::move(passes)),
@@ -90,16 +89,14 @@ void Metrics::end_call(Call& call) {
     calls_sampler_.took(returned_.took_ns() + between_ns);
     calls_every_.store(calls_sampler_.every(), std::memory_order_relaxed);
     if (sink != nullptr)
-      sink->add_span(kThreadConsumer, SpanSink::kStep, returned_.end_ns, call.begin_ns,
-                     {returned_.batch.epoch, returned_.batch.step});
+      sink->add_span(kThreadConsumer, SpanSink::kStep, returned_.end_ns, call.begin_ns, returned_.batch);
   }
   if (call.weight > 0) {
     next_.add(call.took_ns(), call.weight);
     returned_ = call;
     measured_call_.store(call.number, std::memory_order_relaxed);
     if (sink != nullptr)
-      sink->add_span(kThreadConsumer, SpanSink::kNext, call.since_ns, call.end_ns,
-                     {call.batch.epoch, call.batch.step});
+      sink->add_span(kThreadConsumer, SpanSink::kNext, call.since_ns, call.end_ns, call.batch);
   }
   if (call.took_ns() >= kStallNs) {
     note_stall(call);

@@ -17,14 +17,11 @@
 #include "core/base/status.h"
 #include "core/base/thread_mutex.h"
 #include "core/device/device.h"
-#include "core/loader/epochs.h"
-#include "core/loader/ledger.h"
+#include "core/loader/metrics/loader_stats.h"
 #include "core/loader/metrics/stopwatch.h"
 #include "core/memory/pages.h"
 
 namespace dataline {
-
-class Loader;
 
 enum class MetricKind : int32_t { kCounter = 1, kGauge = 2, kDuration = 3 };
 constexpr int32_t kThreadAll = -1, kThreadConsumer = -2;
@@ -60,10 +57,11 @@ class Metrics final : public DeviceTimesSink {
     std::vector<std::string> parts;
   };
   // `threads`: that fill, the last of them the consumer.
-  Metrics(std::weak_ptr<const Loader> loader, std::vector<Pass> passes, int64_t threads, bool to_device);
+  Metrics(std::weak_ptr<const StatsSource> loader, std::vector<Pass> passes, int64_t threads, bool to_device);
 
   // --- The loader ---
   void switch_on() DL_EXCLUDES(mutex_);  // for good
+  bool to_device() const { return to_device_; }
   bool on() const { return specs_.load(std::memory_order_acquire) != nullptr; }
   Stopwatch& watch(int64_t thread) { return watches_[static_cast<size_t>(thread)]; }
   // A call of next(), or several, of which all but the last reached their deadline: languages wait in slices, to look for signals
@@ -77,7 +75,7 @@ class Metrics final : public DeviceTimesSink {
     int64_t waited_ns = 0;  // in stretches before that
     int64_t slice_ns = 0;   // when the last of the calls began
     int64_t end_ns = 0;
-    Position batch;
+    SpanBatch batch;
     bool for_lease = false;  // it waited for one
     int64_t took_ns() const { return waited_ns + end_ns - since_ns; }
   };
@@ -149,7 +147,7 @@ class Metrics final : public DeviceTimesSink {
   const char* longest_part(int32_t stage) const;
   void look(std::vector<int64_t>& totals) const;
 
-  const std::weak_ptr<const Loader> loader_;
+  const std::weak_ptr<const StatsSource> loader_;
   const std::vector<Pass> passes_;
   const bool to_device_;
   std::vector<Stopwatch> watches_;
@@ -177,9 +175,6 @@ class Metrics final : public DeviceTimesSink {
   std::array<Stall, kStalls> stalls_ DL_GUARDED_BY(mutex_);
   int64_t stalls_seen_ DL_GUARDED_BY(mutex_) = 0;
 };
-
-struct Pipeline;
-std::vector<Metrics::Pass> name_passes(const Pipeline& pipeline);
 
 // As Prometheus reads it (text format 0.0.4). `labels`: `rank="0",job="x"`, added to every series; kInvalidArgument where they are not of
 // that form.

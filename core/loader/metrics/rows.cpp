@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "core/loader/loader.h"
 #include "core/loader/metrics/metrics.h"
 
 namespace dataline {
@@ -126,7 +125,7 @@ int64_t Metrics::row_count() const {
 
 // Not under mutex_: the loader's lock may be held for as long as a batch is opened.
 LoaderStats Metrics::stats() const {
-  if (const std::shared_ptr<const Loader> loader = loader_.lock(); loader != nullptr) {
+  if (const std::shared_ptr<const StatsSource> loader = loader_.lock(); loader != nullptr) {
     Result<LoaderStats> now = loader->stats();
     ThreadLock lock(mutex_);
     if (now.is_ok() && !closed_) return now.take();

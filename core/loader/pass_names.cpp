@@ -1,11 +1,10 @@
-// What the passes of a pipeline are called in a loader's metrics: by the field they make and the operators they run.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/loader/pass_names.h"
+
 #include <algorithm>
 #include <set>
 
 #include "core/base/text.h"
-#include "core/loader/metrics/metrics.h"
-#include "core/loader/pipeline.h"
 
 namespace dataline {
 namespace {

@@ -1,0 +1,41 @@
+// Makes the order of a job and its steps, at create: of all samples, of a mix, or of batches by length or shape.
+// Threads: externally synchronized.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/base/status.h"
+#include "core/loader/buckets.h"
+#include "core/loader/epochs.h"
+#include "core/loader/options.h"
+#include "core/order/mix.h"
+#include "core/source/source.h"
+
+namespace dataline {
+
+// How a state names the order; "none" where the job has no such thing.
+struct OrderTexts {
+  std::string shuffle;
+  std::string weights;  // digest
+  std::string lengths;  // digest of the lengths or shapes that buckets go by
+};
+
+struct MadeOrder {
+  std::unique_ptr<const Order> order;
+  const MixOrder* mix = nullptr;  // `order`, where the recipe of a mix decides it; null else
+  Steps steps;
+  OrderTexts texts;
+};
+
+// Lowers config.shuffle_blocks to what `source` can keep open. With buckets, replaces `source` by one with their field and
+// sets adds_field and bucket_table_bytes. `source` outlives the order. kEmpty, kOverBudget, kBadOption, what make_buckets()
+// returns.
+Result<MadeOrder> make_order(SourceRef& source, LoaderConfig& config, const OrderContext& context);
+
+// The order of the caller's indices of one epoch.
+Result<OrderVersion> make_order_of(HostArray<int64_t> indices, int64_t samples,
+                                   std::shared_ptr<HostMemory> memory);
+
+}  // namespace dataline
