@@ -14,12 +14,13 @@ import go_calls
 import julia
 import reference
 import rust
+import rust_methods
 
 
 def files(api):
     """{path in the tree: text} of everything that is generated."""
     made = {}
-    for maker in (rust, go, go_calls, julia, reference):
+    for maker in (rust, rust_methods, go, go_calls, julia, reference):
         made.update(maker.files(api))
     return {path: "\n".join(lines).rstrip("\n") + "\n" for path, lines in made.items()}
 
