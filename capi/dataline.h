@@ -143,7 +143,7 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_CANCELLED 4    /* the loader was cancelled, until a seek or load; or its token, permanently */
 #define DL_INTERRUPTED 5  /* an interrupt of the loader or its loop ended this call */
 /* The call. */
-#define DL_ERR_INVALID_ARGUMENT (-1) /* NULL, a wrong struct_size or an invalid value */
+#define DL_ERR_INVALID_ARGUMENT (-1) /* an invalid value; in C also NULL or a wrong struct_size */
 #define DL_ERR_UNKNOWN_OPTION (-2)   /* no such option; the message names the most similar key */
 #define DL_ERR_BAD_OPTION (-3)       /* wrong type, out of range, or conflicting options */
 #define DL_ERR_BAD_URI (-4)          /* syntax error, unknown scheme or unknown key; see dl_error.column */
@@ -1247,8 +1247,8 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_text(const dl_metrics* met
 typedef struct dl_stall {
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t epoch;   /* of the batch that was delivered */
-  int64_t step;    /* of that batch */
+  int64_t epoch;   /* epoch of the batch that was delivered */
+  int64_t step;    /* step of that batch */
   int64_t wait_ns; /* duration of the call */
   /* What the workers spent that time on, as dl_metric.part; "leases": the consumer held max_leases batches.
    * Borrowed from the dl_metrics. */
@@ -1473,8 +1473,8 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_create(const char* uri, con
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_append(dl_writer* writer, const dl_array* arrays,
                                                             int32_t count, const char* position,
                                                             dl_error* error);
-/* Ends the last shard and renames the set to PATH. Afterwards the writer can only be destroyed. Errors:
- * DL_ERR_EMPTY (no rows). Since 0.3. */
+/* Ends the last shard and renames the set to PATH. Nothing can be appended afterwards. Errors: DL_ERR_EMPTY (no
+ * rows), DL_ERR_WRONG_STATE (already finished), and errors of files. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_finish(dl_writer* writer, dl_error* error);
 /* The progress of a writer. Since 0.3. */
 typedef struct dl_writer_info {

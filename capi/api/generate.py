@@ -11,6 +11,7 @@ import sys
 
 import go
 import go_calls
+import go_methods
 import julia
 import reference
 import rust
@@ -20,7 +21,7 @@ import rust_methods
 def files(api):
     """{path in the tree: text} of everything that is generated."""
     made = {}
-    for maker in (rust, rust_methods, go, go_calls, julia, reference):
+    for maker in (rust, rust_methods, go, go_calls, go_methods, julia, reference):
         made.update(maker.files(api))
     return {path: "\n".join(lines).rstrip("\n") + "\n" for path, lines in made.items()}
 

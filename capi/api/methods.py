@@ -65,7 +65,7 @@ class Method:
 
 
 def name_of(function, handle):
-    """dl_loader_set_workers -> set_workers; dl_writer_get_info -> info; dl_loader_state_save -> save_state"""
+    """dl_loader_wait_handle -> wait_handle; dl_writer_get_info -> info; dl_loader_state_save -> save_state"""
     name = function.removeprefix(f"{handle}_").removeprefix("get_")
     found = re.fullmatch(r"state_(save|load)", name)
     return f"{found[1]}_state" if found else name

@@ -16,7 +16,7 @@ constants! {
     DL_CANCELLED: i32 = 4;
     /// an interrupt of the loader or its loop ended this call
     DL_INTERRUPTED: i32 = 5;
-    /// NULL, a wrong `struct_size` or an invalid value
+    /// an invalid value; in C also NULL or a wrong `struct_size`
     DL_ERR_INVALID_ARGUMENT: i32 = -1;
     /// no such option; the message names the most similar key
     DL_ERR_UNKNOWN_OPTION: i32 = -2;

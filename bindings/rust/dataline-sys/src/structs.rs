@@ -605,9 +605,9 @@ structs! {
     struct dl_stall {
         struct_size: u32,
         reserved: u32,
-        /// of the batch that was delivered
+        /// epoch of the batch that was delivered
         epoch: i64,
-        /// of that batch
+        /// step of that batch
         step: i64,
         /// duration of the call
         wait_ns: i64,

@@ -9,7 +9,7 @@ codes! {
     Cancelled = DL_CANCELLED,
     /// An interrupt of the loader or its loop ended this call.
     Interrupted = DL_INTERRUPTED,
-    /// NULL, a wrong `struct_size` or an invalid value.
+    /// An invalid value; in C also NULL or a wrong `struct_size`.
     InvalidArgument = DL_ERR_INVALID_ARGUMENT,
     /// No such option; the message names the most similar key.
     UnknownOption = DL_ERR_UNKNOWN_OPTION,

@@ -61,10 +61,11 @@ methods! {
 
 methods! {
     Writer {
-        /// Ends the last shard and renames the set to PATH. Afterwards the writer can only be destroyed.
+        /// Ends the last shard and renames the set to PATH. Nothing can be appended afterwards.
         ///
         /// # Errors
-        /// [`Code::Empty`](crate::Code::Empty) (no rows).
+        /// [`Code::Empty`](crate::Code::Empty) (no rows), [`Code::WrongState`](crate::Code::WrongState)
+        /// (already finished), and errors of files.
         set finish() = dl_writer_finish;
         /// The progress of a writer.
         ///

@@ -128,9 +128,9 @@ values! {
     /// delivers, without the time between them.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     Stall from dl_stall {
-        /// Of the batch that was delivered.
+        /// Epoch of the batch that was delivered.
         epoch: i64 = epoch,
-        /// Of that batch.
+        /// Step of that batch.
         step: i64 = step,
         /// Duration of the call.
         wait: Duration = wait_ns,
