@@ -111,6 +111,7 @@ class Reference:
             things = [*self.of_section("structs", section), *self.of_section("functions", section)]
             links = ", ".join(f"[`{one['name']}`]({self.place[one['name']]})" for one in things)
             yield f"- [{section['name']}]({page}){f': {links}' if links else ''}"
+        yield "- [Simple calls in each language](languages.md)"
         yield from ["", "## A program", "", "```c", *api["example"], "```", "", "## Conventions", ""]
         yield "These rules apply to every function unless its description states an exception."
         yield ""

@@ -86,7 +86,7 @@ class Speaker:
             text = re.sub(r" Borrowed from [^.]*\.", "", text)
         if not text:
             raise ValueError(f"member {member['name']}: what methods return needs a comment in the header")
-        return text
+        return text.rstrip(".") if text[0].islower() else text
 
 
 def sentence(text):
