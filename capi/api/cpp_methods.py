@@ -28,13 +28,21 @@ def function(head, body):
     if len(body) + 4 <= WIDTH:
         return [f"  {head} {{", f"    {body}", "  }"]
     called, _, rest = body.partition("(")
-    return [f"  {head} {{", *call_lines(f"    {called}(", rest.removesuffix(");").split(", "), ");", " " * (len(called) + 5), WIDTH), "  }"]
+    return [
+        f"  {head} {{",
+        *call_lines(f"    {called}(", rest.removesuffix(");").split(", "), ");", " " * (len(called) + 5), WIDTH),
+        "  }",
+    ]
 
 
 def method(cpp, one):
     about, errors = one.doc(), one.errors()
     if one.struct:
-        borrows = " Texts borrow from this object." if any(each["type"] == "const char*" for each in members(one.struct)) else ""
+        borrows = (
+            " Texts borrow from this object."
+            if any(each["type"] == "const char*" for each in members(one.struct))
+            else ""
+        )
         about = [*about, f"{one.struct['name']} documents the members.{borrows}"]
     about += [f"Errors: {' '.join(errors)}"] if errors else []
     yield from cpp.doc(about)

@@ -16,16 +16,29 @@ import go_calls
 import go_methods
 import julia
 import julia_methods
-import languages
 import reference
 import rust
 import rust_methods
+
+import languages
 
 
 def files(api):
     """{path in the tree: text} of everything that is generated."""
     made = {}
-    for maker in (cpp_methods, rust, rust_methods, go, go_calls, go_methods, julia, julia_methods, drivers, reference, languages):
+    for maker in (
+        cpp_methods,
+        rust,
+        rust_methods,
+        go,
+        go_calls,
+        go_methods,
+        julia,
+        julia_methods,
+        drivers,
+        reference,
+        languages,
+    ):
         made.update(maker.files(api))
     return {path: "\n".join(lines).rstrip("\n") + "\n" for path, lines in made.items()}
 

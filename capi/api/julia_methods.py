@@ -11,7 +11,13 @@ from words import CODE, camel, outside_code, wrapped
 
 WIDTH = 128
 NAMES = {"dl_loader_next": "next!", "dl_epoch_next": "next!", "dl_opening_wait": "fetch"}  # where the rule has others
-OWNERS = {"dl_dataset": "Dataset", "dl_loader": "Loader", "dl_opening": "Opening", "dl_metrics": "Metrics", "dl_writer": "Writer"}
+OWNERS = {
+    "dl_dataset": "Dataset",
+    "dl_loader": "Loader",
+    "dl_opening": "Opening",
+    "dl_metrics": "Metrics",
+    "dl_writer": "Writer",
+}
 SOFT = ("DL_CANCELLED", "DL_INTERRUPTED")  # results that are thrown as errors are
 
 
@@ -29,7 +35,9 @@ class Julia(Speaker):
 
     def __init__(self, api):
         super().__init__(api)
-        self.returned = {one.struct["name"]: f"{one.name}({owner_of(one)})" for one in methods(api) if one.shape == "record"}
+        self.returned = {
+            one.struct["name"]: f"{one.name}({owner_of(one)})" for one in methods(api) if one.shape == "record"
+        }
 
     def code(self, name):
         return f"`Dataline.{name.removeprefix('DL_')}`" if name.startswith("DL_ERR_") or name in SOFT else f"`{name}`"
@@ -65,7 +73,11 @@ def converted(struct, member):
     """The member of the struct `from`, as a named tuple has it."""
     name, kind = f"from.{member['name']}", kind_of(member)
     if kind == "text":
-        return f"text_of(C{camel(struct['name'])}, memory, :{member['name']})" if array(member["type"]) else f"text({name})"
+        return (
+            f"text_of(C{camel(struct['name'])}, memory, :{member['name']})"
+            if array(member["type"])
+            else f"text({name})"
+        )
     made = {
         "code": f"Status({name})",
         "choice": f"get({CHOICES.get(choice_of(member))}, {name}, :unknown)",
@@ -79,10 +91,17 @@ def records(api):
     lines = head("What functions return: structs that the library filled, as named tuples.")
     for group in choices(api):
         values_of = [(one["name"], one["name"].removeprefix(f"{group['name']}_").lower()) for one in group["values"]]
-        lines += [f"const {CHOICES[group['name']]} = Dict({', '.join(f'{name} => :{word}' for name, word in values_of)})", ""]
+        lines += [
+            f"const {CHOICES[group['name']]} = Dict({', '.join(f'{name} => :{word}' for name, word in values_of)})",
+            "",
+        ]
     for struct in values(api):
         kind = f"C{camel(struct['name'])}"
-        lines += [f"function record_of(::Type{{{kind}}}, memory)", f"    from = read_struct({kind}, memory)", "    return ("]
+        lines += [
+            f"function record_of(::Type{{{kind}}}, memory)",
+            f"    from = read_struct({kind}, memory)",
+            "    return (",
+        ]
         lines += [f"        {one['name']} = {converted(struct, one)}," for one in members(struct)]
         lines += ["    )", "end", ""]
     return lines
@@ -105,7 +124,13 @@ def method(julia, one):
     yield '"""'
     typed, kind = f"{owner}::{OWNERS[one.handle]}", f"C{camel(one.struct['name'])}" if one.struct else ""
     if one.shape == "set":
-        types = {"int32_t": "Int32", "int64_t": "Int64", "uint32_t": "UInt32", "uint64_t": "UInt64", "double": "Float64"}
+        types = {
+            "int32_t": "Int32",
+            "int64_t": "Int64",
+            "uint32_t": "UInt32",
+            "uint64_t": "UInt64",
+            "double": "Float64",
+        }
         declared = "".join(
             f", {each['name']}::{'Real' if each['type'] == 'double' else 'Integer'}" for each in one.parameters
         )

@@ -3,7 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
-import go_methods
+import go_speak
 import julia_methods
 from methods import BY_HAND, CLASSES, methods
 from reference import FOLDER, Reference
@@ -23,12 +23,13 @@ RULE = [
 
 def row(reference, one):
     owner = CLASSES[one.handle]
-    go = go_methods.go_camel(one.name)
+    go = go_speak.go_camel(one.name)
+    given = ", ".join([julia_methods.owner_of(one), *(each["name"] for each in one.parameters)])
     names = [
         f"`{owner}::{one.name}`",
         f"`{owner}::{one.name}`",
         f"`{owner}.{go}`",
-        f"`{julia_methods.name_of(one)}({', '.join([julia_methods.owner_of(one), *(each['name'] for each in one.parameters)])})`",
+        f"`{julia_methods.name_of(one)}({given})`",
         f"`{owner}.{one.name}`",
     ]
     return f"| [`{one.c_name}`]({reference.place[one.c_name]}) | {' | '.join(names)} |"
@@ -36,8 +37,20 @@ def row(reference, one):
 
 def page(api):
     reference = Reference(api)
-    lines = ["# Simple calls in each language", "", f"<!-- {HEAD} -->", "", "[All sections and conventions](README.md)", ""]
-    lines += [*wrapped(RULE, "", 120, lambda text: text), "", "| C | C++ | Rust | Go | Julia | Python |", "|---|---|---|---|---|---|"]
+    lines = [
+        "# Simple calls in each language",
+        "",
+        f"<!-- {HEAD} -->",
+        "",
+        "[All sections and conventions](README.md)",
+        "",
+    ]
+    lines += [
+        *wrapped(RULE, "", 120, lambda text: text),
+        "",
+        "| C | C++ | Rust | Go | Julia | Python |",
+        "|---|---|---|---|---|---|",
+    ]
     lines += [row(reference, one) for one in methods(api)]
     lines += ["", "These have the form of simple calls, but a form of their own in the languages:", ""]
     return [*lines, *(f"- [`{name}`]({reference.place[name]}): {reason}" for name, reason in BY_HAND.items())]

@@ -48,7 +48,9 @@ class Method:
         self.name = name_of(self.c_name, handle)
         if shape == "list":
             self.name = self.name.removesuffix("_at") + "s"
-        self.parameters = [one for one in function["parameters"][1:] if one["type"] in NUMBERS] if shape == "set" else []
+        self.parameters = (
+            [one for one in function["parameters"][1:] if one["type"] in NUMBERS] if shape == "set" else []
+        )
 
     def doc(self):
         """Paragraphs without what is about C: for a record the struct's description, for a list that of its count."""

@@ -13,7 +13,10 @@ FOLDER = "bindings/rust/dataline/src/generated"
 BY_HAND = {"dl_opening_progress": "a live opening always has one: returns it without a Result"}
 VALUE_NAMES = {"dl_part": "PartInfo", "dl_error": "Failure"}  # a `Part` would be what a mix is made of
 CHOICE_NAMES = {"DL_TUNE": "Tune"}
-CODE_NAMES = {"DL_CANCELLED": "Cancelled", "DL_INTERRUPTED": "Interrupted"}  # soft results that end a call as an error does
+CODE_NAMES = {
+    "DL_CANCELLED": "Cancelled",
+    "DL_INTERRUPTED": "Interrupted",
+}  # soft results that end a call as an error does
 BORROWS = ("dl_dataset", "dl_loader")  # types with the lifetime of the data
 
 
@@ -129,7 +132,9 @@ def all_values(api):
 
 
 def method(rust, one):
-    forked = "DL_ERR_FORKED." if one.handle in ("dl_loader", "dl_metrics") else "None now; later libraries may return some."
+    forked = (
+        "DL_ERR_FORKED." if one.handle in ("dl_loader", "dl_metrics") else "None now; later libraries may return some."
+    )
     yield from rust.doc([*one.doc(), "# Errors"], " " * 8)
     yield from rust.doc([sentence(text) for text in one.errors()] or [forked], " " * 8)
     types = ", ".join(f"{each['name']}: {type_of(each['type'])}" for each in one.parameters)
