@@ -75,7 +75,7 @@ def cpp(api):
     lines.append(
         "dataline::Result<void> simple_call(dataline::Loader& loader, const std::string& name, const Numbers& numbers) {"
     )
-    lines.append("  static_cast<void>(loader);")
+    lines.append("  static_cast<void>(loader), static_cast<void>(numbers);")
     for one in of_loader(api, "set"):
         given = ", ".join(f"static_cast<{each['type']}>(numbers[{at}])" for at, each in enumerate(one.parameters))
         lines.append(

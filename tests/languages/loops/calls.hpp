@@ -13,7 +13,7 @@ namespace {
 using Numbers = std::vector<int64_t>;
 
 dataline::Result<void> simple_call(dataline::Loader& loader, const std::string& name, const Numbers& numbers) {
-  static_cast<void>(loader);
+  static_cast<void>(loader), static_cast<void>(numbers);
   if (name == "set_workers" && numbers.size() == 1) return loader.try_set_workers(static_cast<int64_t>(numbers[0]));
   return dataline::Error(DL_ERR_INTERNAL, "no call " + name);
 }
