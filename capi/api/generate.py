@@ -9,6 +9,7 @@ import json
 import pathlib
 import sys
 
+import exports
 import go
 import go_calls
 import julia
@@ -19,7 +20,7 @@ import rust
 def files(api):
     """{path in the tree: text} of everything that is generated."""
     made = {}
-    for maker in (rust, go, go_calls, julia, reference):
+    for maker in (exports, rust, go, go_calls, julia, reference):
         made.update(maker.files(api))
     return {path: "\n".join(lines).rstrip("\n") + "\n" for path, lines in made.items()}
 
