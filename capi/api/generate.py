@@ -13,6 +13,8 @@ import exports
 import go
 import go_calls
 import julia
+import nulls
+import python_options
 import reference
 import rust
 
@@ -20,7 +22,7 @@ import rust
 def files(api):
     """{path in the tree: text} of everything that is generated."""
     made = {}
-    for maker in (exports, rust, go, go_calls, julia, reference):
+    for maker in (exports, rust, go, go_calls, julia, nulls, python_options, reference):
         made.update(maker.files(api))
     return {path: "\n".join(lines).rstrip("\n") + "\n" for path, lines in made.items()}
 
