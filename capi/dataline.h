@@ -904,31 +904,31 @@ DL_API const dl_view* dl_loader_fields(const dl_loader* loader, int32_t* count);
 /* Counters since the loader was created. delivered + skipped + dropped = the rank's slots of the epochs so far. */
 typedef struct dl_stats {
   uint32_t struct_size;
-  int32_t num_workers;       /* in use; 0: the caller's thread */
+  int32_t num_workers;       /* workers in use; 0: the caller's thread */
   int64_t batches;           /* delivered */
-  int64_t samples;           /* delivered, without pads */
+  int64_t samples;           /* samples delivered, without pads */
   int64_t bytes;             /* delivered */
   int64_t skipped;           /* bad samples that were skipped */
   int64_t dropped;           /* slots dropped by last_batch=drop */
   int64_t padded;            /* rows added by last_batch=pad */
   int64_t replaced;          /* rows filled with a replacement sample */
   int64_t bad;               /* distinct bad samples seen */
-  int64_t wait_ns;           /* consumers waited in dl_loader_next; 0 with num_workers=0 */
+  int64_t wait_ns;           /* time that consumers waited for batches; 0 with num_workers=0 */
   int64_t waits;             /* calls of dl_loader_next that had to wait */
   int64_t worker_cpu_ns;     /* CPU time of worker threads; 0 with num_workers=0 */
-  int64_t arena_bytes;       /* the slots; for rows without a fixed size, the part touched so far */
+  int64_t arena_bytes;       /* bytes of the slots; for rows without a fixed size, the part touched so far */
   int64_t held_bytes;        /* all host memory that the loader holds now */
-  int64_t budget_bytes;      /* the limit in force */
+  int64_t budget_bytes;      /* the memory limit in force */
   int64_t leases_held;       /* batches held by consumers now */
   int64_t lease_copies;      /* batches delivered as a new allocation, beyond the slots for leases */
-  int64_t ready_batches;     /* loaded, not yet delivered */
-  int64_t pinned_bytes;      /* page-locked; 0 if that was refused (logged once) */
+  int64_t ready_batches;     /* batches that are loaded and not delivered yet */
+  int64_t pinned_bytes;      /* page-locked bytes; 0 if that was refused (logged once) */
   int64_t threads_abandoned; /* workers abandoned in a host callback that did not return */
   int64_t device_bytes;      /* device memory that the loader holds now */
-  int64_t copied_bytes;      /* copied over the bus to the device */
+  int64_t copied_bytes;      /* bytes copied over the bus to the device */
   int64_t warned;            /* images delivered although the decoder warned of damage (on_warning=accept) */
   int64_t cache_read;        /* samples found in the cache (option cache). Since 0.3. */
-  int64_t cache_made;        /* samples read and processed instead; 0 without a cache. Since 0.3. */
+  int64_t cache_made; /* samples that were not in it, read and processed; 0 without a cache. Since 0.3. */
 } dl_stats;
 /* Fills *out. */
 DL_API DL_MUST_CHECK dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* error);
@@ -1092,7 +1092,7 @@ typedef struct dl_progress {
   int64_t files;       /* opened */
   int64_t total_files; /* files of the URI; 0: not known yet */
   int64_t bytes;       /* read into memory (io=memory, .gz: as stored, then decompressed) or searched */
-  int64_t total_bytes; /* of the files that were started; 0: only headers are read */
+  int64_t total_bytes; /* bytes of the files that were started; 0: only headers are read */
   int64_t entries;     /* found in folders, label files and tars */
 } dl_progress;
 /* Fills *out. Never blocks. Threading: any thread. */
@@ -1245,7 +1245,7 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_text(const dl_metrics* met
 typedef struct dl_stall {
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t epoch; /* of the batch that was delivered */
+  int64_t epoch; /* the epoch of the batch that was delivered */
   int64_t step;
   int64_t wait_ns;
   /* What the workers spent that time on, as dl_metric.part; "leases": the consumer held max_leases batches.
@@ -1310,20 +1310,20 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_set_workers(dl_loader* load
 #define DL_TUNE_OFF 0
 #define DL_TUNE_WATCH 1
 #define DL_TUNE_ON 2
-/* The setting in force, and the state of tuning. Since 0.3. */
+/* The workers and depth in use, and what tuning would change. Since 0.3. */
 typedef struct dl_tuned {
   uint32_t struct_size;
   int32_t mode;           /* DL_TUNE_* */
-  int64_t num_workers;    /* active now, perhaps only as a trial; 0: the caller's thread */
-  int64_t prefetch_depth; /* now */
-  int64_t most_workers;   /* memory is planned for this many */
-  int64_t most_depth;
-  int64_t wanted_workers; /* the best so far; with DL_TUNE_WATCH, the setting to try next */
-  int64_t wanted_depth;
-  int64_t changes; /* how often the setting changed so far */
-  int32_t frozen;  /* 1: nothing is tried now */
+  int64_t num_workers;    /* active workers, perhaps only as a trial; 0: the caller's thread */
+  int64_t prefetch_depth; /* batches in flight, at most */
+  int64_t most_workers;   /* the maximum workers that memory is planned for */
+  int64_t most_depth;     /* the maximum depth that memory is planned for */
+  int64_t wanted_workers; /* the best number so far; with DL_TUNE_WATCH, the number to try next */
+  int64_t wanted_depth;   /* the best depth so far; with DL_TUNE_WATCH, the depth to try next */
+  int64_t changes;        /* how often the setting changed so far */
+  int32_t frozen;         /* 1: nothing is tried now */
   uint32_t reserved;
-  double batches_per_s; /* consumed, in the last complete measurement; before that 0, as is wait_share */
+  double batches_per_s; /* batches consumed per second, in the last complete measurement; 0 before */
   double wait_share;    /* share of that time in which the consumer waited, 0 to 1 */
   char text[160];       /* what tuning does, and why */
 } dl_tuned;
@@ -1397,13 +1397,13 @@ typedef struct dl_part {
   uint32_t reserved;
   const char* name;  /* borrowed from the dataset or loader, like `uri` and `transform` */
   const char* uri;   /* dataset: as in the recipe, or as its dataset was opened; loader: NULL */
-  int64_t samples;   /* in the part */
-  int64_t delivered; /* loader: to this rank since create, without pads */
-  double repeat;     /* dataset: its repeat; 0: it has a weight */
+  int64_t samples;   /* samples in the part */
+  int64_t delivered; /* loader: samples delivered to this rank since create, without pads */
+  double repeat;     /* dataset: how often an epoch repeats each sample; 0: the part has a weight */
   /* Loader: how often the job has gone through the part at its position, over all ranks. */
   double epochs;
-  double share_asked;    /* of the samples drawn now; dataset: at the start of a job */
-  double share_got;      /* loader: of what was delivered */
+  double share_asked;    /* loader: the requested share of the samples drawn now; dataset: at the start */
+  double share_got;      /* loader: the share of the delivered samples */
   const char* transform; /* dataset: the part's own, "" for none; loader: NULL */
 } dl_part;
 /* The number of parts of a mix; 0 for other datasets. Since 0.3. */

@@ -14,6 +14,8 @@ import go
 import go_calls
 import julia
 import nulls
+import python_c
+import python_methods
 import python_options
 import reference
 import rust
@@ -22,7 +24,7 @@ import rust
 def files(api):
     """{path in the tree: text} of everything that is generated."""
     made = {}
-    for maker in (exports, rust, go, go_calls, julia, nulls, python_options, reference):
+    for maker in (exports, rust, go, go_calls, julia, nulls, python_c, python_methods, python_options, reference):
         made.update(maker.files(api))
     return {path: "\n".join(lines).rstrip("\n") + "\n" for path, lines in made.items()}
 

@@ -323,15 +323,26 @@ def broken_pages(generate, reference, root):
             yield f"{path}: an empty paragraph"
 
 
+def unknown_names(root, nulls, python):
+    """Names in the tables of the makers that the header does not have."""
+    api = json.loads(check_api.text_in(pathlib.Path(root, "capi/api.json")))
+    known = {one["name"] for kind in ("functions", "structs", "handles", "status_codes") for one in api[kind]}
+    tables = (nulls.OPTIONAL_IN, nulls.ABOUT_LIBRARY, python.HANDLES, python.BY_HAND, python.IDIOMATIC, python.CLASSES, python.DICTS, python.EXCEPTIONS)
+    yield from (f"a maker lists {name}, which does not exist" for table in tables for name in table if name not in known)
+
+
 def run(root, compiler):
     import comments
     import describe
     import generate
+    import nulls
+    import python
     import reference
     import words
 
     wrong = [*wrong_headers(describe), *right_header(describe, compiler), *stale_files(generate, root),
-             *dead_links(generate, reference, root), *wrong_texts(comments, words), *broken_pages(generate, reference, root)]
+             *dead_links(generate, reference, root), *wrong_texts(comments, words), *broken_pages(generate, reference, root),
+             *unknown_names(root, nulls, python)]
     for line in wrong:
         print(line)
     print(f"{len(HEADERS)} headers with a fault, {len(wrong)} wrong")

@@ -15,8 +15,9 @@ import typing
 from collections.abc import Callable
 from pathlib import Path
 
-import dataline
 import pytest
+
+import dataline
 
 HERE = Path(__file__).parent
 KINDS = ["", "_torch"]

@@ -402,11 +402,11 @@ structs! {
     /// so far.
     struct dl_stats {
         struct_size: u32,
-        /// in use; 0: the caller's thread
+        /// workers in use; 0: the caller's thread
         num_workers: i32,
         /// delivered
         batches: i64,
-        /// delivered, without pads
+        /// samples delivered, without pads
         samples: i64,
         /// delivered
         bytes: i64,
@@ -420,37 +420,37 @@ structs! {
         replaced: i64,
         /// distinct bad samples seen
         bad: i64,
-        /// consumers waited in dl_loader_next; 0 with `num_workers=0`
+        /// time that consumers waited for batches; 0 with `num_workers=0`
         wait_ns: i64,
         /// calls of dl_loader_next that had to wait
         waits: i64,
         /// CPU time of worker threads; 0 with `num_workers=0`
         worker_cpu_ns: i64,
-        /// the slots; for rows without a fixed size, the part touched so far
+        /// bytes of the slots; for rows without a fixed size, the part touched so far
         arena_bytes: i64,
         /// all host memory that the loader holds now
         held_bytes: i64,
-        /// the limit in force
+        /// the memory limit in force
         budget_bytes: i64,
         /// batches held by consumers now
         leases_held: i64,
         /// batches delivered as a new allocation, beyond the slots for leases
         lease_copies: i64,
-        /// loaded, not yet delivered
+        /// batches that are loaded and not delivered yet
         ready_batches: i64,
-        /// page-locked; 0 if that was refused (logged once)
+        /// page-locked bytes; 0 if that was refused (logged once)
         pinned_bytes: i64,
         /// workers abandoned in a host callback that did not return
         threads_abandoned: i64,
         /// device memory that the loader holds now
         device_bytes: i64,
-        /// copied over the bus to the device
+        /// bytes copied over the bus to the device
         copied_bytes: i64,
         /// images delivered although the decoder warned of damage (`on_warning=accept`)
         warned: i64,
         /// samples found in the cache (option cache). Since 0.3.
         cache_read: i64,
-        /// samples read and processed instead; 0 without a cache. Since 0.3.
+        /// samples that were not in it, read and processed; 0 without a cache. Since 0.3.
         cache_made: i64,
     }
 
@@ -501,7 +501,7 @@ structs! {
         total_files: i64,
         /// read into memory (`io=memory`, .gz: as stored, then decompressed) or searched
         bytes: i64,
-        /// of the files that were started; 0: only headers are read
+        /// bytes of the files that were started; 0: only headers are read
         total_bytes: i64,
         /// found in folders, label files and tars
         entries: i64,
@@ -599,7 +599,7 @@ structs! {
     struct dl_stall {
         struct_size: u32,
         reserved: u32,
-        /// of the batch that was delivered
+        /// the epoch of the batch that was delivered
         epoch: i64,
         step: i64,
         wait_ns: i64,
@@ -621,29 +621,31 @@ structs! {
         write: dl_trace_sink_write,
     }
 
-    /// The setting in force, and the state of tuning. Since 0.3.
+    /// The workers and depth in use, and what tuning would change. Since 0.3.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_tuned {
         struct_size: u32,
         /// `DL_TUNE_*`
         mode: i32,
-        /// active now, perhaps only as a trial; 0: the caller's thread
+        /// active workers, perhaps only as a trial; 0: the caller's thread
         num_workers: i64,
-        /// now
+        /// batches in flight, at most
         prefetch_depth: i64,
-        /// memory is planned for this many
+        /// the maximum workers that memory is planned for
         most_workers: i64,
+        /// the maximum depth that memory is planned for
         most_depth: i64,
-        /// the best so far; with DL_TUNE_WATCH, the setting to try next
+        /// the best number so far; with DL_TUNE_WATCH, the number to try next
         wanted_workers: i64,
+        /// the best depth so far; with DL_TUNE_WATCH, the depth to try next
         wanted_depth: i64,
         /// how often the setting changed so far
         changes: i64,
         /// 1: nothing is tried now
         frozen: i32,
         reserved: u32,
-        /// consumed, in the last complete measurement; before that 0, as is `wait_share`
+        /// batches consumed per second, in the last complete measurement; 0 before
         batches_per_s: f64,
         /// share of that time in which the consumer waited, 0 to 1
         wait_share: f64,
@@ -693,17 +695,17 @@ structs! {
         name: *const c_char,
         /// dataset: as in the recipe, or as its dataset was opened; loader: NULL
         uri: *const c_char,
-        /// in the part
+        /// samples in the part
         samples: i64,
-        /// loader: to this rank since create, without pads
+        /// loader: samples delivered to this rank since create, without pads
         delivered: i64,
-        /// dataset: its repeat; 0: it has a weight
+        /// dataset: how often an epoch repeats each sample; 0: the part has a weight
         repeat: f64,
         /// Loader: how often the job has gone through the part at its position, over all ranks.
         epochs: f64,
-        /// of the samples drawn now; dataset: at the start of a job
+        /// loader: the requested share of the samples drawn now; dataset: at the start
         share_asked: f64,
-        /// loader: of what was delivered
+        /// loader: the share of the delivered samples
         share_got: f64,
         /// dataset: the part's own, "" for none; loader: NULL
         transform: *const c_char,
