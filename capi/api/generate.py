@@ -11,11 +11,16 @@ import sys
 
 import cpp_methods
 import drivers
+import exports
 import go
 import go_calls
 import go_methods
 import julia
 import julia_methods
+import nulls
+import python_c
+import python_methods
+import python_options
 import reference
 import rust
 import rust_methods
@@ -27,6 +32,7 @@ def files(api):
     """{path in the tree: text} of everything that is generated."""
     made = {}
     for maker in (
+        exports,
         cpp_methods,
         rust,
         rust_methods,
@@ -35,6 +41,10 @@ def files(api):
         go_methods,
         julia,
         julia_methods,
+        nulls,
+        python_c,
+        python_methods,
+        python_options,
         drivers,
         reference,
         languages,
