@@ -141,35 +141,36 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_END_OF_EPOCH 1 /* once at the end of each epoch, including the last */
 #define DL_END 2          /* on every call after the last of `epochs` epochs */
 #define DL_TIMEOUT 3      /* nothing is lost: a later call returns the batch */
-#define DL_CANCELLED 4    /* dl_loader_cancel, until a seek or load; or a cancel token, permanently */
-#define DL_INTERRUPTED 5  /* dl_loader_interrupt or dl_epoch_interrupt ended this call */
+#define DL_CANCELLED 4    /* the loader was cancelled, until a seek or load; or its token, permanently */
+#define DL_INTERRUPTED 5  /* an interrupt of the loader or its loop ended this call */
 /* The call. */
-#define DL_ERR_INVALID_ARGUMENT (-1) /* NULL, a wrong struct_size or an invalid value */
-#define DL_ERR_UNKNOWN_OPTION (-2)
-#define DL_ERR_BAD_OPTION (-3)    /* wrong type, out of range, or conflicting options */
-#define DL_ERR_BAD_URI (-4)       /* syntax error, unknown scheme or unknown key; see dl_error.column */
-#define DL_ERR_BAD_TRANSFORM (-5) /* syntax error, or does not fit the fields; see dl_error.column */
-#define DL_ERR_NO_SUCH_FIELD (-6)
-#define DL_ERR_UNSUPPORTED (-7) /* known, but not supported by this build, release or kind of dataset */
-#define DL_ERR_WRONG_STATE (-8)
-#define DL_ERR_FORKED (-9) /* the object belongs to the parent process */
+#define DL_ERR_INVALID_ARGUMENT (-1) /* an invalid value; in C also NULL or a wrong struct_size */
+#define DL_ERR_UNKNOWN_OPTION (-2)   /* no such option; the message names the most similar key */
+#define DL_ERR_BAD_OPTION (-3)       /* wrong type, out of range, or conflicting options */
+#define DL_ERR_BAD_URI (-4)          /* syntax error, unknown scheme or unknown key; see dl_error.column */
+#define DL_ERR_BAD_TRANSFORM (-5)    /* syntax error, or does not fit the fields; see dl_error.column */
+#define DL_ERR_NO_SUCH_FIELD (-6)    /* the message names the fields that exist */
+#define DL_ERR_UNSUPPORTED (-7)      /* known, but not supported by this build, release or kind of dataset */
+#define DL_ERR_WRONG_STATE (-8)      /* not possible now; the message states why */
+#define DL_ERR_FORKED (-9)           /* the object belongs to the parent process */
 /* The machine. */
-#define DL_ERR_NO_MEMORY (-20)
-#define DL_ERR_OVER_BUDGET (-21) /* memory_budget is too small; the message names the bytes and the option */
-#define DL_ERR_LEASES_HELD (-22) /* too many held batches; the message names max_leases and their number */
-#define DL_ERR_THREAD (-23)      /* a thread could not be started */
-#define DL_ERR_TOO_MANY_FILES (-24)
+#define DL_ERR_NO_MEMORY (-20)      /* the system has no memory left */
+#define DL_ERR_OVER_BUDGET (-21)    /* the option memory_budget is too small; the message names the bytes */
+#define DL_ERR_LEASES_HELD (-22)    /* too many held batches; the message names max_leases and their number */
+#define DL_ERR_THREAD (-23)         /* a thread could not be started */
+#define DL_ERR_TOO_MANY_FILES (-24) /* the process has too many open files */
 /* The data. */
-#define DL_ERR_NOT_FOUND (-40)
-#define DL_ERR_PERMISSION (-41)
-#define DL_ERR_NOT_A_FILE (-42) /* a directory, FIFO, socket or device where a file is needed */
-#define DL_ERR_IO (-43)
-#define DL_ERR_TRUNCATED (-44) /* a file is shorter than it declares, or became shorter while in use */
-#define DL_ERR_CORRUPT (-45)
-#define DL_ERR_UNSAFE_TYPE (-46)  /* object arrays and pickles */
-#define DL_ERR_MISMATCH (-47)     /* parts of a dataset do not match each other */
-#define DL_ERR_CHANGED (-48)      /* a file was modified while in use */
-#define DL_ERR_BAD_SAMPLE (-49)   /* on_error=raise; the message names the step, the samples and the causes */
+#define DL_ERR_NOT_FOUND (-40)   /* no such file or directory */
+#define DL_ERR_PERMISSION (-41)  /* the process may not access the file */
+#define DL_ERR_NOT_A_FILE (-42)  /* a directory, FIFO, socket or device where a file is needed */
+#define DL_ERR_IO (-43)          /* reading or writing failed */
+#define DL_ERR_TRUNCATED (-44)   /* a file is shorter than it declares, or became shorter while in use */
+#define DL_ERR_CORRUPT (-45)     /* the content of a file is invalid */
+#define DL_ERR_UNSAFE_TYPE (-46) /* object arrays and pickles */
+#define DL_ERR_MISMATCH (-47)    /* parts of a dataset do not fit each other */
+#define DL_ERR_CHANGED (-48)     /* a file was modified while in use */
+#define DL_ERR_BAD_SAMPLE \
+  (-49) /* a bad sample with on_error=raise; the message names step, samples, causes */
 #define DL_ERR_TOO_MANY_BAD (-50) /* more than max_bad distinct bad samples */
 #define DL_ERR_OUT_OF_RANGE (-51) /* an index, label, weight, epoch or step */
 #define DL_ERR_READER (-52)       /* a callback of the host failed: a reader or an extension */
@@ -180,7 +181,7 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_ERR_STATE_REFUSED (-71) /* the state is from a different dataset or configuration */
 /* The accelerator. */
 #define DL_ERR_NO_DEVICE (-80)   /* no driver, a driver that is too old, or no such device; see the message */
-#define DL_ERR_DEVICE_LOST (-81) /* permanent: the loader can only be destroyed */
+#define DL_ERR_DEVICE_LOST (-81) /* the device failed, permanently: the loader can only be destroyed */
 /* The library. */
 #define DL_ERR_INTERNAL (-99) /* a bug in the library; please report it */
 
@@ -917,10 +918,10 @@ DL_API const dl_view* dl_loader_fields(const dl_loader* loader, int32_t* count);
  * epochs so far. */
 typedef struct dl_stats {
   uint32_t struct_size;
-  int32_t num_workers;       /* in use; 0: the caller's thread */
-  int64_t batches;           /* delivered */
-  int64_t samples;           /* delivered, without pads */
-  int64_t bytes;             /* delivered */
+  int32_t num_workers;       /* workers in use; 0: the caller's thread */
+  int64_t batches;           /* batches delivered */
+  int64_t samples;           /* samples delivered, without pads */
+  int64_t bytes;             /* bytes delivered */
   int64_t skipped;           /* bad samples that were skipped */
   int64_t dropped;           /* slots dropped by last_batch=drop */
   int64_t padded;            /* rows added by last_batch=pad */
@@ -929,16 +930,16 @@ typedef struct dl_stats {
   int64_t wait_ns;           /* time that consumers waited in dl_loader_next; 0 with num_workers=0 */
   int64_t waits;             /* calls of dl_loader_next that had to wait */
   int64_t worker_cpu_ns;     /* CPU time of worker threads; 0 with num_workers=0 */
-  int64_t arena_bytes;       /* the slots; for rows without a fixed size, the part touched so far */
+  int64_t arena_bytes;       /* size of the slots; for rows without a fixed size, the part touched so far */
   int64_t held_bytes;        /* all host memory that the loader holds now */
-  int64_t budget_bytes;      /* the limit in force */
+  int64_t budget_bytes;      /* the memory limit in force */
   int64_t leases_held;       /* batches held by consumers now */
-  int64_t lease_copies;      /* batches delivered as copies, because all slots for leases were in use */
-  int64_t ready_batches;     /* loaded, not yet delivered */
-  int64_t pinned_bytes;      /* page-locked; 0 if that was refused (logged once) */
+  int64_t lease_copies;      /* batches delivered as a new allocation, beyond the slots for leases */
+  int64_t ready_batches;     /* batches loaded, not yet delivered */
+  int64_t pinned_bytes;      /* page-locked memory; 0 if the system refused it (logged once) */
   int64_t threads_abandoned; /* workers abandoned in a host callback that did not return */
   int64_t device_bytes;      /* device memory that the loader holds now */
-  int64_t copied_bytes;      /* copied over the bus to the device */
+  int64_t copied_bytes;      /* bytes copied over the bus to the device */
   int64_t warned;            /* images delivered although the decoder warned of damage (on_warning=accept) */
   int64_t cache_read;        /* samples that the cache provided (option cache). Since 0.3. */
   int64_t cache_made;        /* samples that had to be processed; 0 without a cache. Since 0.3. */
@@ -946,15 +947,16 @@ typedef struct dl_stats {
 /* Fills *out. */
 DL_API DL_MUST_CHECK dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* error);
 
-/* A bad sample found so far (on_error replace, quarantine or raise), in order of delivery. */
+/* A bad sample that the loader found (on_error replace, quarantine or raise). Bad samples are in order of
+ * delivery. */
 typedef struct dl_bad_sample {
   uint32_t struct_size;
-  dl_status code;
-  int64_t source;
-  int64_t index;
-  int64_t epoch; /* where it was first found */
-  int64_t step;
-  int64_t slot;
+  dl_status code;      /* the kind of error */
+  int64_t source;      /* the part of a mix that it belongs to; 0 without a mix */
+  int64_t index;       /* its index in that dataset */
+  int64_t epoch;       /* the epoch where it was found first */
+  int64_t step;        /* the step where it was found first */
+  int64_t slot;        /* the slot where it was found first */
   int64_t replacement; /* the replacement sample; -1: skipped */
   char message[256];   /* where the sample is stored (file, member or record), then what is wrong */
 } dl_bad_sample;
@@ -1098,16 +1100,17 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_wait(dl_opening* opening, 
  * DL_ERR_TOO_MANY_FILES, DL_ERR_UNSUPPORTED, DL_ERR_FORKED. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_wait_handle(dl_opening* opening, intptr_t* out,
                                                                   dl_error* error);
-/* Progress of an opening. All numbers only grow. Totals grow as more files are found and opened. A total is never
- * less than the part that is done. The DL_LOG_PROGRESS lines of the log contain the same numbers. */
+/* The progress of an opening. All numbers only grow. Totals grow as more becomes known, since files are listed
+ * before the first is opened. A total is never less than the part that is done. The DL_LOG_PROGRESS lines of the log
+ * contain the same numbers. */
 typedef struct dl_progress {
   uint32_t struct_size;
   int32_t done;        /* 1: dl_opening_wait would not wait */
-  int64_t files;       /* opened */
+  int64_t files;       /* files opened so far */
   int64_t total_files; /* files of the URI; 0: not known yet */
-  int64_t bytes;       /* read into memory (io=memory, .gz: as stored, then decompressed) or searched */
-  int64_t total_bytes; /* of the files that were started; 0: only headers are read */
-  int64_t entries;     /* found in folders, label files and tars */
+  int64_t bytes;       /* bytes read into memory (io=memory, .gz: as stored, then decompressed) or searched */
+  int64_t total_bytes; /* size of the files that were started; 0: only headers are read */
+  int64_t entries;     /* entries found in folders, label files and tars */
 } dl_progress;
 /* Fills *out. Never blocks. Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_progress(const dl_opening* opening, dl_progress* out,
@@ -1260,10 +1263,10 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_text(const dl_metrics* met
 typedef struct dl_stall {
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t epoch; /* of the batch that was delivered */
-  int64_t step;
-  int64_t wait_ns;
-  /* What the workers spent that time on, as in dl_metric.part; "leases": the consumer held max_leases batches.
+  int64_t epoch;   /* epoch of the batch that was delivered */
+  int64_t step;    /* step of that batch */
+  int64_t wait_ns; /* duration of the call */
+  /* What the workers spent that time on, as dl_metric.part; "leases": the consumer held max_leases batches.
    * Borrowed from the dl_metrics. */
   const char* cause;
 } dl_stall;
@@ -1322,24 +1325,25 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_stop(dl_loader* loade
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_set_workers(dl_loader* loader, int64_t count,
                                                                  dl_error* error);
 
-#define DL_TUNE_OFF 0
-#define DL_TUNE_WATCH 1
-#define DL_TUNE_ON 2
-/* The setting in force, and the state of tuning. Since 0.3. */
+/* The value of the option `tune`. */
+#define DL_TUNE_OFF 0   /* workers and depth do not change */
+#define DL_TUNE_WATCH 1 /* reports what it would try, and changes nothing */
+#define DL_TUNE_ON 2    /* changes workers and depth */
+/* The workers and the depth in use, and what tuning does or would do. Since 0.3. */
 typedef struct dl_tuned {
   uint32_t struct_size;
-  int32_t mode;           /* DL_TUNE_* */
-  int64_t num_workers;    /* active now, possibly as a trial; 0: the caller's thread */
-  int64_t prefetch_depth; /* now */
-  int64_t most_workers;   /* memory is planned for this many */
-  int64_t most_depth;
-  int64_t wanted_workers; /* the best so far; with DL_TUNE_WATCH, the setting to try next */
-  int64_t wanted_depth;
-  int64_t changes; /* how often the setting changed so far */
-  int32_t frozen;  /* 1: tuning is at rest */
+  int32_t mode;           /* DL_TUNE_*: the option `tune` */
+  int64_t num_workers;    /* active workers, perhaps only as a trial; 0: the caller's thread */
+  int64_t prefetch_depth; /* the depth in use */
+  int64_t most_workers;   /* memory is planned for this many workers */
+  int64_t most_depth;     /* memory is planned for this depth */
+  int64_t wanted_workers; /* the best number so far; with DL_TUNE_WATCH, the number to try next */
+  int64_t wanted_depth;   /* the best depth so far; with DL_TUNE_WATCH, the depth to try next */
+  int64_t changes;        /* how often the setting changed so far */
+  int32_t frozen;         /* 1: nothing is tried now */
   uint32_t reserved;
-  double
-      batches_per_s; /* consumed, in the last complete measurement; 0 before the first one, like wait_share */
+  /* Batches consumed per second, in the last complete measurement. Before that 0, as is wait_share. */
+  double batches_per_s;
   double wait_share; /* share of that time in which the consumer waited, 0 to 1 */
   char text[160];    /* what tuning does, and why */
 } dl_tuned;
@@ -1413,16 +1417,16 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_mix(const dl_mix_part* par
 typedef struct dl_part {
   uint32_t struct_size;
   uint32_t reserved;
-  const char* name;  /* borrowed from the dataset or loader, like `uri` and `transform` */
+  const char* name;  /* name in the mix; borrowed from the dataset or loader, like `uri` and `transform` */
   const char* uri;   /* dataset: as in the recipe, or as its dataset was opened; loader: NULL */
-  int64_t samples;   /* in the part */
-  int64_t delivered; /* loader: to this rank since create, without pads */
+  int64_t samples;   /* the sample count of the part */
+  int64_t delivered; /* loader: samples delivered to this rank since create, without pads */
   double repeat;     /* dataset: its repeat; 0: it has a weight */
   /* Loader: how many passes over the part the job has made at its position, over all ranks. */
   double epochs;
-  double share_asked;    /* the requested share at the current step; dataset: at the start of a job */
-  double share_got;      /* loader: the share of the delivered samples */
-  const char* transform; /* dataset: the part's own, "" for none; loader: NULL */
+  double share_asked;    /* the requested share of the samples drawn now; dataset: at the start of a job */
+  double share_got;      /* loader: the share of what was delivered */
+  const char* transform; /* dataset: the part's own transform, "" for none; loader: NULL */
 } dl_part;
 /* The number of parts of a mix; 0 for other datasets. Since 0.3. */
 DL_API DL_UNSTABLE int32_t dl_dataset_part_count(const dl_dataset* dataset);
@@ -1488,17 +1492,17 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_create(const char* uri, con
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_append(dl_writer* writer, const dl_array* arrays,
                                                             int32_t count, const char* position,
                                                             dl_error* error);
-/* Completes the last shard and renames the set to PATH. Afterwards, the writer can only be destroyed. Errors:
- * DL_ERR_EMPTY (no rows). Since 0.3. */
+/* Ends the last shard and renames the set to PATH. Nothing can be appended afterwards. Errors: DL_ERR_EMPTY (no
+ * rows), DL_ERR_WRONG_STATE (already finished), and errors of files. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_finish(dl_writer* writer, dl_error* error);
-/* Progress of a writer. Since 0.3. */
+/* The progress of a writer. Since 0.3. */
 typedef struct dl_writer_info {
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t samples;         /* appended, including those present at create */
-  int64_t resumed_samples; /* present at create */
-  int64_t shards;          /* finished */
-  int64_t bytes;           /* of the finished shards */
+  int64_t samples;         /* samples appended, including those present at create */
+  int64_t resumed_samples; /* samples present at create */
+  int64_t shards;          /* finished shards */
+  int64_t bytes;           /* size of the finished shards */
 } dl_writer_info;
 /* Fills *out. Errors: DL_ERR_INVALID_ARGUMENT. Since 0.3. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_get_info(const dl_writer* writer, dl_writer_info* out,

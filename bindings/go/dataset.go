@@ -278,3 +278,13 @@ func (d *Dataset) enter() error {
 	}
 	return nil
 }
+
+// use makes a call on the dataset.
+func (d *Dataset) use(function func(raw abi.Handle, e *abi.Error) int32) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer runtime.KeepAlive(d)
+	defer d.handle.leave()
+	return call(func(e *abi.Error) int32 { return function(d.handle.pointer, e) })
+}

@@ -44,7 +44,8 @@ func (e *Error) Unwrap() error {
 	return e.OSError
 }
 
-// Code is a status of the library. The constants below are themselves errors; compare with errors.Is.
+// Code is a status of the library. Its constants are themselves errors; compare with errors.Is. Results that are not
+// errors of the data or the job are plain Code values, not wrapped.
 type Code int32
 
 // Error returns the code by name.
@@ -59,65 +60,6 @@ func (c Code) String() string {
 	}
 	return "status " + strconv.Itoa(int(c))
 }
-
-// Results that are not errors of the data or the job. They are plain Code values, not wrapped.
-const (
-	EndOfEpoch     Code = abi.DL_END_OF_EPOCH // once at the end of each epoch, including the last
-	End            Code = abi.DL_END          // after the last of `epochs` epochs, on every call
-	ErrTimeout     Code = abi.DL_TIMEOUT      // nothing is lost: a later call returns the batch
-	ErrCancelled   Code = abi.DL_CANCELLED    // Loader.Cancel or a token; until a seek
-	ErrInterrupted Code = abi.DL_INTERRUPTED  // Loader.Interrupt ended this call; a later one continues
-)
-
-// Errors of the call.
-const (
-	ErrInvalidArgument Code = abi.DL_ERR_INVALID_ARGUMENT
-	ErrUnknownOption   Code = abi.DL_ERR_UNKNOWN_OPTION
-	ErrBadOption       Code = abi.DL_ERR_BAD_OPTION // wrong type, out of range, or conflicting options
-	ErrBadURI          Code = abi.DL_ERR_BAD_URI
-	ErrBadTransform    Code = abi.DL_ERR_BAD_TRANSFORM
-	ErrNoSuchField     Code = abi.DL_ERR_NO_SUCH_FIELD
-	ErrUnsupported     Code = abi.DL_ERR_UNSUPPORTED // known, but not in this build, this release or this kind of dataset
-	ErrWrongState      Code = abi.DL_ERR_WRONG_STATE
-	ErrForked          Code = abi.DL_ERR_FORKED // the loader belongs to the parent process
-)
-
-// Errors of the machine.
-const (
-	ErrNoMemory     Code = abi.DL_ERR_NO_MEMORY
-	ErrOverBudget   Code = abi.DL_ERR_OVER_BUDGET // names the minimum memory_budget that works, and the option
-	ErrLeasesHeld   Code = abi.DL_ERR_LEASES_HELD
-	ErrThread       Code = abi.DL_ERR_THREAD
-	ErrTooManyFiles Code = abi.DL_ERR_TOO_MANY_FILES
-)
-
-// Errors of the data.
-const (
-	ErrNotFound   Code = abi.DL_ERR_NOT_FOUND
-	ErrPermission Code = abi.DL_ERR_PERMISSION
-	ErrNotAFile   Code = abi.DL_ERR_NOT_A_FILE
-	ErrIO         Code = abi.DL_ERR_IO
-	ErrTruncated  Code = abi.DL_ERR_TRUNCATED
-	ErrCorrupt    Code = abi.DL_ERR_CORRUPT
-	ErrUnsafeType Code = abi.DL_ERR_UNSAFE_TYPE // object arrays and pickles
-	ErrMismatch   Code = abi.DL_ERR_MISMATCH    // parts of a dataset, or a requested type, that do not match
-	ErrChanged    Code = abi.DL_ERR_CHANGED     // a file was modified while in use
-	ErrBadSample  Code = abi.DL_ERR_BAD_SAMPLE  // on_error=raise: names the step, the samples and the causes
-	ErrTooManyBad Code = abi.DL_ERR_TOO_MANY_BAD
-	ErrOutOfRange Code = abi.DL_ERR_OUT_OF_RANGE
-	ErrReader     Code = abi.DL_ERR_READER // a Source failed
-	ErrTooLarge   Code = abi.DL_ERR_TOO_LARGE
-	ErrEmpty      Code = abi.DL_ERR_EMPTY
-)
-
-// Errors of saved state, of the accelerator, and bugs in the library.
-const (
-	ErrBadState     Code = abi.DL_ERR_BAD_STATE
-	ErrStateRefused Code = abi.DL_ERR_STATE_REFUSED
-	ErrNoDevice     Code = abi.DL_ERR_NO_DEVICE
-	ErrDeviceLost   Code = abi.DL_ERR_DEVICE_LOST
-	ErrInternal     Code = abi.DL_ERR_INTERNAL
-)
 
 var (
 	// ErrClosed is the error of a dataset, loader, writer or token after its Close.

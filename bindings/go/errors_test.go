@@ -174,7 +174,7 @@ func constants(t *testing.T) map[string]int64 {
 }
 
 func TestEveryCodeOfTheHeaderIsAnErrorOfThisPackage(t *testing.T) {
-	source, err := os.ReadFile("errors.go")
+	source, err := os.ReadFile("codes.go")
 	check(t, err)
 	here := map[string]string{}
 	for _, found := range regexp.MustCompile(`(?m)^\t(\w+) +Code = abi\.(DL_\w+)`).FindAllStringSubmatch(string(source), -1) {

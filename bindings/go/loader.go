@@ -5,7 +5,6 @@ package dataline
 import (
 	"runtime"
 	"slices"
-	"unsafe"
 
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
@@ -174,28 +173,4 @@ func (l *Loader) WaitHandle() (uintptr, error) {
 	out := new(uintptr)
 	err := l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderWaitHandle(raw, out, e) })
 	return *out, err
-}
-
-// BadSamples returns the bad samples found so far, in order of delivery.
-func (l *Loader) BadSamples() ([]BadSample, error) {
-	count := int64(0)
-	err := l.use(func(raw abi.Handle, _ *abi.Error) int32 {
-		count = abi.LoaderBadSampleCount(raw)
-		return 0
-	})
-	if err != nil {
-		return nil, err
-	}
-	samples := make([]BadSample, count)
-	raw := &abi.BadSample{StructSize: uint32(unsafe.Sizeof(abi.BadSample{}))}
-	for at := range samples {
-		err := l.use(func(loader abi.Handle, e *abi.Error) int32 {
-			return abi.LoaderBadSampleAt(loader, int64(at), raw, e)
-		})
-		if err != nil {
-			return nil, err
-		}
-		samples[at] = badSampleOf(raw)
-	}
-	return samples, nil
 }

@@ -47,13 +47,6 @@ type Metric struct {
 	P50, P99, Max time.Duration
 }
 
-// Stall is a call of Next that took 10 ms or more.
-type Stall struct {
-	Epoch, Step int // of the batch that it delivered
-	Wait        time.Duration
-	Cause       string // what the workers did in that time, as in Metric.Part; "leases": too many batches were held
-}
-
 // Metrics is a table that outlives its loader and then returns the final numbers. Several goroutines may use it, also
 // while the loader is closed. It is an http.Handler, which Prometheus scrapes:
 //
@@ -83,8 +76,13 @@ func (m *Metrics) Close() error {
 	return nil
 }
 
-// use makes calls on the table.
-func (m *Metrics) use(function func(raw abi.Handle) error) error {
+// use makes a call on the table.
+func (m *Metrics) use(function func(raw abi.Handle, e *abi.Error) int32) error {
+	return m.during(func(raw abi.Handle) error { return call(func(e *abi.Error) int32 { return function(raw, e) }) })
+}
+
+// during makes several calls on the table.
+func (m *Metrics) during(function func(raw abi.Handle) error) error {
 	if m == nil {
 		return errNil("metrics")
 	}
@@ -99,7 +97,7 @@ func (m *Metrics) use(function func(raw abi.Handle) error) error {
 // Rows returns the current rows.
 func (m *Metrics) Rows() ([]Metric, error) {
 	var rows []Metric
-	err := m.use(func(raw abi.Handle) error {
+	err := m.during(func(raw abi.Handle) error {
 		row := &abi.Metric{StructSize: uint32(unsafe.Sizeof(abi.Metric{}))}
 		for at := range abi.MetricsCount(raw) {
 			if err := call(func(e *abi.Error) int32 { return abi.MetricsAt(raw, at, row, e) }); err != nil {
@@ -120,23 +118,6 @@ func metricOf(raw *abi.Metric) Metric {
 	}
 }
 
-// Stalls returns the last calls of Next that took long, at most 64, oldest first.
-func (m *Metrics) Stalls() ([]Stall, error) {
-	var stalls []Stall
-	err := m.use(func(raw abi.Handle) error {
-		stall := &abi.Stall{StructSize: uint32(unsafe.Sizeof(abi.Stall{}))}
-		for at := range abi.MetricsStallCount(raw) {
-			if err := call(func(e *abi.Error) int32 { return abi.MetricsStallAt(raw, at, stall, e) }); err != nil {
-				return err
-			}
-			stalls = append(stalls,
-				Stall{int(stall.Epoch), int(stall.Step), time.Duration(stall.WaitNs), abi.Text(stall.Cause)})
-		}
-		return nil
-	})
-	return stalls, err
-}
-
 // Text returns the table in Prometheus's text format 0.0.4, with labels added to each series. A label value may be
 // any text. ErrInvalidArgument: a label name that Prometheus does not accept, or that the table already uses.
 func (m *Metrics) Text(labels map[string]string) (string, error) {
@@ -145,7 +126,7 @@ func (m *Metrics) Text(labels map[string]string) (string, error) {
 		return "", err
 	}
 	var text string
-	err = m.use(func(raw abi.Handle) error {
+	err = m.during(func(raw abi.Handle) error {
 		bytes := new(uintptr)
 		write := func(room *byte) error {
 			return call(func(e *abi.Error) int32 { return abi.MetricsText(raw, joined, room, bytes, e) })

@@ -6,7 +6,6 @@ import (
 	"context"
 	"runtime"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
@@ -89,30 +88,6 @@ func (o *Opening) Wait(ctx context.Context) (*Dataset, error) {
 		o.result.taken.Store(true)
 	}
 	return o.result.dataset, o.result.err
-}
-
-// OpenProgress is the progress of an opening. The numbers only grow, including the totals.
-type OpenProgress struct {
-	Done       bool  // Wait would not wait
-	Files      int64 // opened
-	TotalFiles int64 // that the URI matches; 0: not known yet
-	Bytes      int64 // read into memory (io=memory, .gz: as stored, then decompressed) or searched (tar)
-	TotalBytes int64 // size of the files that were started; 0: only headers are read
-	Entries    int64 // found in folders, label files and tars
-}
-
-// Progress returns the progress so far. Never blocks. ErrClosed.
-func (o *Opening) Progress() (OpenProgress, error) {
-	raw := &abi.Progress{StructSize: uint32(unsafe.Sizeof(abi.Progress{}))}
-	err := o.use(func(opening abi.Handle, e *abi.Error) int32 { return abi.OpeningProgress(opening, raw, e) })
-	return OpenProgress{
-		Done:       raw.Done != 0,
-		Files:      raw.Files,
-		TotalFiles: raw.TotalFiles,
-		Bytes:      raw.Bytes,
-		TotalBytes: raw.TotalBytes,
-		Entries:    raw.Entries,
-	}, err
 }
 
 // Cancel ends the opening soon, with ErrCancelled, unless it has already finished. Any goroutine; never blocks.

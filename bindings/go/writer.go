@@ -21,14 +21,6 @@ type Writer struct {
 	cleanup  runtime.Cleanup
 }
 
-// WriterInfo is the progress of a Writer.
-type WriterInfo struct {
-	Samples        int64 // appended, including those that existed when the writer was created
-	ResumedSamples int64 // those that existed when the writer was created
-	Shards         int64 // finished
-	Bytes          int64 // of the finished shards
-}
-
 // NewWriter starts a set, or resumes an unfinished one. The URI is "FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]";
 // WriterFormats lists the formats. The fields are the fields of one sample, for example Dataset.Fields. job
 // identifies the input of the set. A PATH.partial with finished shards of another job, other fields, another
@@ -86,22 +78,6 @@ func (w *Writer) Append(arrays []Array, position string) error {
 	return w.use(func(writer abi.Handle, e *abi.Error) int32 {
 		return abi.WriterAppend(writer, unsafe.SliceData(raw), int32(len(raw)), text, e)
 	})
-}
-
-// Finish closes the last shard and renames the set to PATH. Nothing can be appended afterwards. ErrEmpty: no row was
-// appended.
-func (w *Writer) Finish() error {
-	return w.use(abi.WriterFinish)
-}
-
-// Info returns the progress so far.
-func (w *Writer) Info() (WriterInfo, error) {
-	raw := &abi.WriterInfo{StructSize: uint32(unsafe.Sizeof(abi.WriterInfo{}))}
-	err := w.use(func(writer abi.Handle, e *abi.Error) int32 { return abi.WriterGetInfo(writer, raw, e) })
-	if err != nil {
-		return WriterInfo{}, err
-	}
-	return WriterInfo{raw.Samples, raw.ResumedSamples, raw.Shards, raw.Bytes}, nil
 }
 
 // Position returns the position of the last shard that existed when the writer was created; "": none.

@@ -1,6 +1,6 @@
-"""Describes dataline.h as data: capi/api.json. README.md describes its contents.
+"""Describes dataline.h and the options' table as data: capi/api.json. README.md describes its contents.
 
-  describe.py HEADER [API_JSON]    writes the description, or prints it
+  describe.py HEADER OPTION_ROWS [API_JSON]    writes the description, or prints it
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -11,6 +11,7 @@ import re
 import sys
 
 import comments
+import options
 import rules
 from ctypes_of import Layouts
 from lex import HeaderError
@@ -283,21 +284,22 @@ def written(value, indent=0, width=140):
     return "[\n" + ",\n".join(inner + written(one, indent + 2, width) for one in value) + "\n" + " " * indent + "]"
 
 
-def text_of(header):
-    """What api.json must be for this header file. Raises Wrong, with the file's name."""
+def text_of(header, option_rows):
+    """What api.json must be for this header file and this table. Raises Wrong, with the header's name."""
     try:
-        return written(describe(pathlib.Path(header).read_text(encoding="utf-8"))) + "\n"
+        api = describe(pathlib.Path(header).read_text(encoding="utf-8"))
+        return written(api | {"options": options.read(option_rows)}) + "\n"
     except Wrong as error:
         raise Wrong("\n".join(f"{header}:{line.removeprefix('line ')}" for line in str(error).split("\n"))) from error
 
 
 def main():
     try:
-        text = text_of(sys.argv[1])
+        text = text_of(*sys.argv[1:3])
     except Wrong as error:
         sys.exit(str(error))
-    if len(sys.argv) > 2:
-        pathlib.Path(sys.argv[2]).write_text(text, encoding="utf-8")
+    if len(sys.argv) > 3:
+        pathlib.Path(sys.argv[3]).write_text(text, encoding="utf-8")
     else:
         print(text, end="")
 

@@ -9,16 +9,41 @@ import json
 import pathlib
 import sys
 
+import cpp_methods
+import drivers
+import exports
 import go
 import go_calls
+import go_methods
 import julia
+import julia_methods
+import nulls
+import python_c
+import python_methods
+import python_options
 import rust
+import rust_methods
 
 
 def files(api):
     """{path in the tree: text} of everything that is generated."""
     made = {}
-    for maker in (rust, go, go_calls, julia):
+    for maker in (
+        exports,
+        cpp_methods,
+        rust,
+        rust_methods,
+        go,
+        go_calls,
+        go_methods,
+        julia,
+        julia_methods,
+        nulls,
+        python_c,
+        python_methods,
+        python_options,
+        drivers,
+    ):
         made.update(maker.files(api))
     return {path: "\n".join(lines).rstrip("\n") + "\n" for path, lines in made.items()}
 

@@ -100,6 +100,16 @@ def structs(api):
     return lines
 
 
+def layouts(api):
+    lines = [*head("Every struct of dataline.h, for the test of their layout."), 'import "reflect"', ""]
+    lines.append("var structs = map[string]reflect.Type{")
+    width = max(len(one["name"]) for one in api["structs"]) + 3
+    for one in api["structs"]:
+        key = f'"{one["name"]}":'
+        lines.append(f"\t{key.ljust(width)} reflect.TypeFor[{camel(one['name'])}](),")
+    return [*lines, "}"]
+
+
 def symbols(api):
     declared = [one["name"] for one in api["functions"] if not one.get("inline")]
     lines = [
@@ -114,5 +124,10 @@ def symbols(api):
 
 
 def files(api):
-    makers = {"numbers.go": numbers, "structs.go": structs, "symbols_purego.go": symbols}
+    makers = {
+        "numbers.go": numbers,
+        "structs.go": structs,
+        "layouts_test.go": layouts,
+        "symbols_purego.go": symbols,
+    }
     return {f"{FOLDER}/{name}": make(api) for name, make in makers.items()}

@@ -110,6 +110,7 @@ class Reference:
             things = [*self.of_section("structs", section), *self.of_section("functions", section)]
             links = ", ".join(f"[`{one['name']}`]({self.place[one['name']]})" for one in things)
             yield f"- [{section['name']}]({page}){f': {links}' if links else ''}"
+        yield "- [Simple calls in each language](languages.md)"
         yield from ["", "## A program", "", "```c", *api["example"], "```", "", "## Conventions", ""]
         yield "These rules apply to every function unless its description states an exception."
         yield ""
@@ -236,10 +237,10 @@ class Reference:
             yield from self.functions(group)
 
 
-def pages(api):
-    """{name of the page: text}; the first, index.md, lists the others for the site's menu."""
+def pages(api, more):
+    """{name of the page: text}; the first, index.md, lists the others and `more` for the site's menu."""
     reference = Reference(api)
-    made = {f"{anchor(one['name'])}.md": reference.page(one) for one in api["sections"]}
+    made = {f"{anchor(one['name'])}.md": reference.page(one) for one in api["sections"]} | more
     menu = ["", "```{toctree}", ":hidden:", "", *sorted(name.removesuffix(".md") for name in made), "```"]
     made["index.md"] = [*reference.start(), *menu]
     return {name: "\n".join(lines).rstrip("\n") + "\n" for name, lines in made.items()}

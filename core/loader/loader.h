@@ -81,7 +81,11 @@ class Loader final : public BatchOwner,
   int64_t bad_sample_count() const DL_EXCLUDES(mutex_);
   // Workers that work from now on: 1 to those that were planned for. Ends tuning. kOutOfRange, kWrongState (there are
   // none).
-  Status set_workers(int64_t count) DL_EXCLUDES(mutex_);
+  Status set_workers(int64_t count) DL_EXCLUDES(mutex_) {
+    if (forked()) return forked_error();
+    ThreadLock lock(mutex_);
+    return tuning_->set_workers(count);
+  }
   Result<Tuned> tuned() const DL_EXCLUDES(mutex_);
 
   bool forked() const { return fork_guard_.forked(); }

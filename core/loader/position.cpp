@@ -156,13 +156,6 @@ Status Loader::load_state(std::string_view text) {
   return Status::ok();
 }
 
-// The host chooses how many of the workers that were planned for work.
-Status Loader::set_workers(int64_t count) {
-  if (forked()) return forked_error();
-  ThreadLock lock(mutex_);
-  return tuning_->set_workers(count);
-}
-
 void Loader::cancel() noexcept {
   if (!forked()) gate_.cancel();
 }

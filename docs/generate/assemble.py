@@ -18,7 +18,7 @@ import transforms
 DOCS = pathlib.Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
 sys.path.append(str(ROOT / "capi/api"))
-import reference as c_reference  # noqa: E402: of that folder
+import languages  # noqa: E402: of that folder
 
 
 class Shell:
@@ -48,7 +48,7 @@ def main():
     reference = out / "reference"
     api = json.loads((ROOT / "capi/api.json").read_text(encoding="utf-8"))
     (reference / "c").mkdir(parents=True)
-    for name, text in c_reference.pages(api).items():
+    for name, text in languages.pages(api).items():
         (reference / "c" / name).write_text(text, encoding="utf-8")
     pages = {
         "options.md": tables.options(shell),

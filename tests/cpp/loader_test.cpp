@@ -169,12 +169,10 @@ TEST(CppLoader, StatsCountWhatWasDelivered) {
   EXPECT_EQ(stats.bytes, 64);
 }
 
-TEST(CppLoader, WorkersAreSetAndToldWhileItRuns) {
+TEST(CppLoader, TunedIsTheStructOfTheLibrary) {
   Loader loader(counting(10), {{"batch_size", 4}, {"num_workers", 3}, {"prefetch_depth", 2}, {"epochs", 1}});
-  loader.set_workers(2);
-  EXPECT_EQ(loader.try_set_workers(4).status(), DL_ERR_OUT_OF_RANGE);
   const dl_tuned tuned = loader.tuned();
-  EXPECT_EQ(tuned.num_workers, 2);
+  EXPECT_EQ(tuned.num_workers, 3);
   EXPECT_EQ(tuned.most_workers, 3);
   EXPECT_EQ(tuned.prefetch_depth, 2);
   EXPECT_STREQ(tuned.text, "not tuned: num_workers is set");

@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -182,7 +183,7 @@ def wrong_headers(describe):
             text = HEADER.replace(old, new, 1)
             path.write_text(text, encoding="utf-8")
             try:
-                describe.text_of(path)
+                describe.text_of(path, os.devnull)
                 got = ["nothing"]
             except describe.Wrong as error:
                 got = str(error).split("\n")
@@ -243,7 +244,7 @@ def stale_files(generate, root):
     """A tree with one file changed at a time: check_api names that file."""
     api = json.loads(pathlib.Path(root, "capi/api.json").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
-        for path, text in {"capi/dataline.h": None, "capi/api.json": None, **generate.files(api)}.items():
+        for path, text in {**dict.fromkeys((*check_api.SOURCES, "capi/api.json")), **generate.files(api)}.items():
             target = pathlib.Path(folder, path)
             target.parent.mkdir(parents=True, exist_ok=True)
             if text is None:
@@ -262,6 +263,13 @@ def stale_files(generate, root):
             if len(found) != 1 or path not in found[0] or "update.sh" not in found[0]:
                 yield f"a line more in {path}: got {found}"
             target.write_text(kept, encoding="utf-8")
+        rows = pathlib.Path(folder, "core/loader/option_rows.inc")
+        kept = rows.read_text(encoding="utf-8")
+        rows.write_text(kept + 'OPTION(kNew, "new", kScopeLoader, or_auto(integer<>("1", 1, kMax)), "", "New.")\n', encoding="utf-8")
+        found = " ".join(check_api.stale(folder))
+        if "capi/api.json:" not in found or "_option_types.py:" not in found or "new: Union[None, int, Literal" not in found:
+            yield f"a new option: got {found}"
+        rows.write_text(kept, encoding="utf-8")
 
 
 def dead_links(pages, reference):
@@ -308,16 +316,28 @@ def broken_pages(pages):
             yield f"{path}: an empty paragraph"
 
 
+def unknown_names(root, nulls, python):
+    """Names in the tables of the makers that the header does not have."""
+    api = json.loads(check_api.text_in(pathlib.Path(root, "capi/api.json")))
+    known = {one["name"] for kind in ("functions", "structs", "handles", "status_codes") for one in api[kind]}
+    tables = (nulls.OPTIONAL_IN, nulls.ABOUT_LIBRARY, python.HANDLES, python.BY_HAND, python.IDIOMATIC, python.CLASSES, python.DICTS, python.EXCEPTIONS)
+    yield from (f"a maker lists {name}, which does not exist" for table in tables for name in table if name not in known)
+
+
 def run(root, compiler):
     import comments
     import describe
     import generate
+    import nulls
+    import python
+    import languages
     import reference
     import words
 
-    pages = reference.pages(json.loads(check_api.text_in(pathlib.Path(root, "capi/api.json"))))
+    pages = languages.pages(json.loads(check_api.text_in(pathlib.Path(root, "capi/api.json"))))
     wrong = [*wrong_headers(describe), *right_header(describe, compiler), *stale_files(generate, root),
-             *dead_links(pages, reference), *wrong_texts(comments, words), *broken_pages(pages)]
+             *dead_links(pages, reference), *wrong_texts(comments, words), *broken_pages(pages),
+             *unknown_names(root, nulls, python)]
     for line in wrong:
         print(line)
     print(f"{len(HEADERS)} headers with a fault, {len(wrong)} wrong")

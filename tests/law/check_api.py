@@ -1,4 +1,4 @@
-"""capi/api.json is what dataline.h says, a C compiler agrees, and what is made from it is up to date.
+"""capi/api.json is what dataline.h and the options' table say, a C compiler agrees, and what is made from it is up to date.
 
   check_api.py ROOT [CC...]              with a compiler, what api.json says is compiled against the header too
   check_api.py --self-test ROOT CC...    proves that each fault is found: headers that break a rule, descriptions that do
@@ -15,6 +15,7 @@ import tempfile
 
 import tree
 
+SOURCES = ("capi/dataline.h", "core/loader/option_rows.inc")
 UPDATE = "run capi/api/update.sh and commit what it writes"
 
 
@@ -36,9 +37,9 @@ def stale(root):
     import describe
     import generate
 
-    header, described = pathlib.Path(root, "capi/dataline.h"), pathlib.Path(root, "capi/api.json")
+    described = pathlib.Path(root, "capi/api.json")
     try:
-        made = describe.text_of(header)
+        made = describe.text_of(*(pathlib.Path(root, path) for path in SOURCES))
     except describe.Wrong as error:
         return str(error).split("\n")
     found, api = first_difference("capi/api.json", text_in(described), made), json.loads(made)

@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 import sys
 
-CHECKS = ("includes", "words", "english", "names", "format", "versions", "contributing")
+CHECKS = ("includes", "words", "english", "names", "format", "versions", "contributing", "edits")
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 

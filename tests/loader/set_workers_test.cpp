@@ -116,6 +116,29 @@ TEST(SetWorkers, IsToldByTuned) {
   EXPECT_STREQ(tuned.text, "not tuned: num_workers is set");
 }
 
+TEST(SetWorkers, EndsTuning) {
+  const Loader loader =
+      make_loader(counting_dataset(1000), {{"batch_size", "10"}, {"tune", "on"}, {"num_workers", "3"}});
+  ASSERT_EQ(dl_loader_set_workers(loader.get(), 2, nullptr), DL_OK);
+  const dl_tuned tuned = tuned_of(loader);
+  EXPECT_EQ(tuned.num_workers, 2);
+  EXPECT_EQ(tuned.frozen, 1);
+  EXPECT_NE(std::string(tuned.text).find("the host has set the workers"), std::string::npos) << tuned.text;
+}
+
+TEST(SetWorkers, WithTuningTheStateHasTheNumberAndTheNextStartBeginsWithIt) {
+  const Settings job = {{"batch_size", "10"}, {"tune", "on"}, {"num_workers", "6"}, {"prefetch_depth", "9"}};
+  const Dataset dataset = counting_dataset(1000);
+  const Loader first = make_loader(dataset, job);
+  ASSERT_EQ(dl_loader_set_workers(first.get(), 2, nullptr), DL_OK);
+  const std::string state = save_state(first);
+  EXPECT_NE(state.find("\ntuned: 2 workers, depth 9\n"), std::string::npos) << state;
+  const Loader second = make_loader(dataset, job);
+  ASSERT_EQ(dl_loader_state_load(second.get(), state.c_str(), nullptr), DL_OK);
+  EXPECT_EQ(tuned_of(second).num_workers, 2);
+  EXPECT_STREQ(tuned_of(second).text, "measuring 2 workers, depth 9, from the saved state");
+}
+
 TEST(SetWorkers, EndsWhileWorkersAreParked) {
   for (int round = 0; round < 50; ++round) {
     const Loader loader = make_loader(counting_dataset(1000), {{"num_workers", "4"}});

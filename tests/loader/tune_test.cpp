@@ -211,16 +211,6 @@ TEST(Tune, WatchingSaysWhatItWouldTryAndChangesNothing) {
   EXPECT_THAT(tuned.text, HasSubstr("would try 2 workers"));
 }
 
-TEST(Tune, ASetNumberOfWorkersEndsTuning) {
-  const Loader loader =
-      make_loader(counting_dataset(1000), {{"batch_size", "10"}, {"tune", "on"}, {"num_workers", "3"}});
-  ASSERT_EQ(dl_loader_set_workers(loader.get(), 2, nullptr), DL_OK);
-  const dl_tuned tuned = tuned_of(loader);
-  EXPECT_EQ(tuned.num_workers, 2);
-  EXPECT_EQ(tuned.frozen, 1);
-  EXPECT_THAT(tuned.text, HasSubstr("the host has set the workers"));
-}
-
 TEST(Tune, TheSameBytesWhateverItTries) {
   const Settings job = with(kSlowJob, {{"epochs", "2"}});
   SlowReader slow;
@@ -235,19 +225,6 @@ TEST(Tune, TheSameBytesWhateverItTries) {
 std::string tuned_line(const std::string& state) {
   std::smatch found;
   return std::regex_search(state, found, std::regex("\ntuned: ([^\n]*)\n")) ? found[1].str() : "";
-}
-
-TEST(TuneState, WhatWasFoundIsWhatTheNextStartBeginsWith) {
-  const Settings job = {{"batch_size", "10"}, {"tune", "on"}, {"num_workers", "6"}, {"prefetch_depth", "9"}};
-  const Dataset dataset = counting_dataset(1000);
-  const Loader first = make_loader(dataset, job);
-  ASSERT_EQ(dl_loader_set_workers(first.get(), 2, nullptr), DL_OK);
-  const std::string state = save_state(first);
-  EXPECT_EQ(tuned_line(state), "2 workers, depth 9");
-  const Loader second = make_loader(dataset, job);
-  ASSERT_EQ(dl_loader_state_load(second.get(), state.c_str(), nullptr), DL_OK);
-  EXPECT_EQ(tuned_of(second).num_workers, 2);
-  EXPECT_STREQ(tuned_of(second).text, "measuring 2 workers, depth 9, from the saved state");
 }
 
 // Two loaders at the same position have the same state, whatever tuning has found in each.

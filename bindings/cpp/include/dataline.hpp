@@ -36,6 +36,7 @@
 #if defined(DATALINE_CPP_ABI)  // else the language is too old, and one error has already reported it
 #include <dataline/array.hpp>
 #include <dataline/batch.hpp>
+#include <dataline/calls.hpp>
 #include <dataline/cancel_token.hpp>
 #include <dataline/dataset.hpp>
 #include <dataline/device.hpp>
@@ -44,6 +45,7 @@
 #include <dataline/epoch.hpp>
 #include <dataline/error.hpp>
 #include <dataline/extensions.hpp>
+#include <dataline/filled.hpp>
 #include <dataline/format.hpp>
 #include <dataline/launcher.hpp>
 #include <dataline/loader.hpp>

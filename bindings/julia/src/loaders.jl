@@ -185,67 +185,6 @@ end
 
 cancel(loader::Loader) = (try_using(dl_loader_cancel, loader); nothing)
 
-"""
-    stats(loader)
-
-Counters since the loader was created, as a named tuple. Names of bytes end in `bytes`, of times in `ns`; `dl_stats` in
-`dataline.h` documents each. `delivered + skipped + dropped` is the number of slots of the epochs so far.
-"""
-function stats(loader::Loader)
-    memory = sized(CStats)
-    check_loader((handle, error) -> dl_loader_stats(handle, pointer(memory), error), loader)
-    given = read_struct(CStats, memory)
-    names = fieldnames(CStats)[2:end]
-    return NamedTuple{names}(map(name -> Int(getfield(given, name)), names))
-end
-
-"""
-    set_workers!(loader, count)
-
-Sets the number of active workers, 1 to `tuned(loader).most_workers`; the others sleep. Ends tuning. Any task or thread.
-"""
-set_workers!(loader::Loader, count::Integer) =
-    check_loader((handle, error) -> dl_loader_set_workers(handle, Int64(count), error), loader)
-
-const TUNE_MODES = Dict(DL_TUNE_OFF => :off, DL_TUNE_WATCH => :watch, DL_TUNE_ON => :on)
-
-"""
-    tuned(loader)
-
-The workers and depth in use, and what `tune = "on"` or `tune = "watch"` would change. A named tuple `(mode, num_workers,
-prefetch_depth, most_workers, most_depth, wanted_workers, wanted_depth, changes, frozen, batches_per_s, wait_share, text)`.
-`dl_tuned` in `dataline.h` documents each member.
-"""
-function tuned(loader::Loader)
-    memory = sized(CTuned)
-    check_loader((handle, error) -> dl_loader_tuned(handle, pointer(memory), error), loader)
-    now = read_struct(CTuned, memory)
-    return (mode = get(TUNE_MODES, now.mode, :unknown), num_workers = now.num_workers,
-        prefetch_depth = now.prefetch_depth, most_workers = now.most_workers, most_depth = now.most_depth,
-        wanted_workers = now.wanted_workers, wanted_depth = now.wanted_depth, changes = now.changes,
-        frozen = now.frozen != 0, batches_per_s = now.batches_per_s, wait_share = now.wait_share,
-        text = message_of(CTuned, memory))
-end
-
-"""
-    bad_samples(loader)
-
-The bad samples found so far, in order of delivery: named tuples
-`(code, source, index, epoch, step, slot, replacement, message)`. `replacement` is the sample that replaced it, or `nothing`:
-skipped. All numbers count from 0.
-"""
-function bad_samples(loader::Loader)
-    count = ask(dl_loader_bad_sample_count, loader)
-    return map(0:count-1) do index
-        memory = sized(CBadSample)
-        check_loader((handle, error) -> dl_loader_bad_sample_at(handle, index, pointer(memory), error), loader)
-        bad = read_struct(CBadSample, memory)
-        return (code = Status(bad.code), source = bad.source, index = bad.index, epoch = bad.epoch, step = bad.step,
-            slot = bad.slot, replacement = bad.replacement < 0 ? nothing : bad.replacement,
-            message = message_of(CBadSample, memory))
-    end
-end
-
 function Base.show(io::IO, loader::Loader)
     isopen(loader) || return print(io, "Loader (closed)")
     print(io, "Loader(", length(loader), " batches per epoch: ", join(fields(loader), ", "), ")")

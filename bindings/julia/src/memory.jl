@@ -36,3 +36,7 @@ function text_from(call)
 end
 
 text(pointer::Ptr{UInt8}) = pointer == C_NULL ? "" : unsafe_string(pointer)
+
+# The text that a struct holds in a member, an array of characters.
+text_of(::Type{T}, memory::Vector{UInt8}, member::Symbol) where {T} =
+    GC.@preserve memory unsafe_string(pointer(memory) + fieldoffset(T, Base.fieldindex(T, member)))

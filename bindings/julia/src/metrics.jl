@@ -27,6 +27,8 @@ end
 Base.show(io::IO, metrics::Metrics) =
     GC.@preserve metrics print(io, "Dataline.Metrics of ", dl_metrics_count(metrics.handle), " rows")
 
+using_handle(call, metrics::Metrics) = GC.@preserve metrics call(metrics.handle)
+
 function check_metrics(call, metrics::Metrics)
     memory = error_memory()
     status = GC.@preserve metrics memory call(metrics.handle, pointer(memory))
@@ -58,24 +60,6 @@ function rows(metrics::Metrics)
             part = text(row.part), unit = text(row.unit), doc = text(row.doc), thread = metric_thread(row.thread),
             value = row.value, count = row.count, bytes = row.bytes, p50_ns = row.p50_ns, p99_ns = row.p99_ns,
             max_ns = row.max_ns)
-    end
-end
-
-"""
-    stalls(metrics)
-
-The last calls of `next` that took 10 ms or more, at most 64, oldest first: named tuples `(epoch, step, wait_ns, cause)`.
-"""
-function stalls(metrics::Metrics)
-    count = GC.@preserve metrics dl_metrics_stall_count(metrics.handle)
-    return map(0:count-1) do index
-        memory = sized(CStall)
-        GC.@preserve memory check_metrics(metrics) do handle, error
-            dl_metrics_stall_at(handle, index, pointer(memory), error)
-        end
-        stall = read_struct(CStall, memory)
-        return GC.@preserve metrics (epoch = stall.epoch, step = stall.step, wait_ns = stall.wait_ns,
-            cause = text(stall.cause))
     end
 end
 

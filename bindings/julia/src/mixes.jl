@@ -50,34 +50,3 @@ function mix(datasets::NamedTuple{<:Any,<:Tuple{Vararg{Dataset}}}; weights = not
         end
     end
 end
-
-function part_of(memory)
-    part = read_struct(CPart, memory)
-    return (name = text(part.name), uri = part.uri == C_NULL ? "" : text(part.uri), samples = Int(part.samples),
-        delivered = Int(part.delivered), repeat = part.repeat, epochs = part.epochs, share_asked = part.share_asked,
-        share_got = part.share_got, transform = part.transform == C_NULL ? "" : text(part.transform))
-end
-
-"""
-    parts(dataset)
-    parts(loader)
-
-The parts of a mix, as named tuples `(name, uri, samples, delivered, repeat, epochs, share_asked, share_got, transform)`. For a
-loader, their current state: samples delivered to this rank, how many passes over the part the job has made
-over all ranks, and its share of the samples drawn now and of those delivered. Empty for other datasets.
-"""
-parts(dataset::Dataset) = using_handle(dataset) do handle
-    map(0:dl_dataset_part_count(handle)-1) do index
-        memory = sized(CPart)
-        GC.@preserve memory check(error -> dl_dataset_part_at(handle, Int32(index), pointer(memory), error))
-        return part_of(memory)
-    end
-end
-
-function parts(loader::Loader)
-    return map(0:ask(dl_loader_part_count, loader)-1) do index
-        memory = sized(CPart)
-        check_loader((handle, error) -> dl_loader_part_at(handle, Int32(index), pointer(memory), error), loader)
-        return part_of(memory)
-    end
-end

@@ -58,24 +58,6 @@ function ask_opening(call, opening::Opening)
 end
 
 """
-    progress(opening)
-
-The progress so far: `(done, files, total_files, bytes, total_bytes, entries)`. `files` are opened, `total_files` match the URI
-(0: not known yet). `bytes` are read into memory or searched, `total_bytes` are those of the files that were started. `entries`
-are found in folders, label files and tars. All numbers only grow. Never blocks.
-"""
-function progress(opening::Opening)
-    memory = sized(CProgress)
-    status, details = GC.@preserve memory ask_opening(opening) do handle, error
-        dl_opening_progress(handle, pointer(memory), error)
-    end
-    status == DL_OK || throw(failure(status, details))
-    given = read_struct(CProgress, memory)
-    return (done = given.done != 0, files = Int(given.files), total_files = Int(given.total_files),
-        bytes = Int(given.bytes), total_bytes = Int(given.total_bytes), entries = Int(given.entries))
-end
-
-"""
     isready(opening)
 
 Whether `fetch` would not wait.

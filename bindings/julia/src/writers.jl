@@ -87,30 +87,6 @@ function Base.append!(writer::Writer, rows::NamedTuple; position::AbstractString
 end
 
 """
-    finish(writer)
-
-Closes the last shard and renames the set to `PATH`. Nothing can be appended afterwards. `Dataline.ERR_EMPTY`: no row was
-appended.
-"""
-finish(writer::Writer) = using_handle(handle -> check(error -> dl_writer_finish(handle, error)), writer)
-
-"""
-    info(writer)
-
-The progress so far: `(samples, resumed_samples, shards, bytes)`. `samples` were appended, including the `resumed_samples` that
-existed when the writer was created. `bytes` is the size of the finished `shards`.
-"""
-function info(writer::Writer)
-    memory = sized(CWriterInfo)
-    GC.@preserve memory using_handle(writer) do handle
-        check(error -> dl_writer_get_info(handle, Ptr{CWriterInfo}(pointer(memory)), error))
-    end
-    given = read_struct(CWriterInfo, memory)
-    return (samples = Int(given.samples), resumed_samples = Int(given.resumed_samples), shards = Int(given.shards),
-        bytes = Int(given.bytes))
-end
-
-"""
     position(writer)
 
 The position of the last shard that existed when the writer was created; `""`: none.

@@ -133,7 +133,7 @@ def test_numbers_of_calls_are_whole_and_fit(wrong: Any) -> None:
     loader, dataset = loader_of(), numbers(COUNT)
     for call in (
         lambda: dataset.read(wrong), lambda: dataset.image_info(wrong), lambda: loader.seek(wrong),
-        lambda: loader.seek(0, wrong), lambda: loader.set_workers(wrong), lambda: loader.pixel_scale("x", wrong),
+        lambda: loader.seek(0, wrong), lambda: loader.pixel_scale("x", wrong),
         lambda: dataline.from_reader(range(3), held_blocks=wrong),
         lambda: dataline.mix({"a": dataset}, weights={"a": 1}, schedule={wrong: {"a": 1}}),
     ):  # fmt: skip

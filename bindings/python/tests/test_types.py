@@ -11,10 +11,13 @@ import re
 import shutil
 import subprocess
 import sys
+import typing
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+import dataline
 
 HERE = Path(__file__).parent
 KINDS = ["", "_torch"]
@@ -74,4 +77,12 @@ def test_mypy_prints_little_about_each_wrong_use(kind: str, tmp_path: Path) -> N
 
 
 def test_the_types_of_the_options_are_those_of_the_librarys_table() -> None:
-    subprocess.run([sys.executable, HERE.parent / "option_types.py", "--check"], check=True)
+    from dataline import _option_types
+
+    types = typing.get_type_hints(_option_types.Options)
+    table = {option.key: option for option in dataline.option_table()}
+    assert set(types) == set(table)
+    for key, option in table.items():
+        found = {word for kind in typing.get_args(types[key]) for word in typing.get_args(kind)}
+        words = {word for word in found if isinstance(word, str)}
+        assert words - {"auto"} == set(option.choices) - {"true", "false", "auto"}, key

@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("first epoch digest: {digest}");
     println!("test accuracy: {:.2} %", 100.0 * correct as f64 / count as f64);
-    println!("waited for data: {:.1} %", train.stats()?.wait_ns as f64 / 1e7 / seconds);
+    println!("waited for data: {:.1} %", train.stats()?.wait.as_secs_f64() * 100.0 / seconds);
     println!("training speed: {:.0} samples/s", samples as f64 / seconds);
     Ok(())
 }

@@ -37,7 +37,7 @@ pub struct Progress<'a> {
     columns: Option<usize>,
     label: String,
     remark: String,
-    before: (i64, i64), // samples, nanoseconds waited
+    before: (i64, Duration), // samples, time waited
     began: Instant,
     drawn: Option<Instant>,
     step: usize,
@@ -46,7 +46,7 @@ pub struct Progress<'a> {
 impl<'a> Progress<'a> {
     pub fn new(loader: &'a Loader<'a>, label: String) -> Result<Progress<'a>, Error> {
         let stats = loader.stats()?;
-        let (columns, before) = (terminal_columns(), (stats.samples, stats.wait_ns));
+        let (columns, before) = (terminal_columns(), (stats.samples, stats.wait));
         let (remark, began) = (String::new(), Instant::now());
         Ok(Progress { loader, columns, label, remark, before, began, drawn: None, step: 0 })
     }
@@ -73,7 +73,7 @@ impl<'a> Progress<'a> {
         let (steps, elapsed) = (self.loader.steps().unwrap_or(0), self.began.elapsed().as_secs_f64());
         let left = elapsed * steps.saturating_sub(self.step) as f64 / self.step as f64;
         let rate = (stats.samples - self.before.0) as f64 / elapsed;
-        let waited = (stats.wait_ns - self.before.1) as f64 / 1e7 / elapsed;
+        let waited = (stats.wait - self.before.1).as_secs_f64() * 100.0 / elapsed;
         let items = [
             format!("{}<{}", clock(elapsed), clock(left)),
             format!("{} samples/s", scaled(rate)),

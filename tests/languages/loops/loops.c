@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
+
 enum { kNames = 26, kHeld = 16, kText = 4096 };
 
 /* What a command works on. Threads that are spawned use the loader and the loops, which do not change until they are joined. */
@@ -176,9 +178,18 @@ static void* spawned_thread(void* argument) {
   return NULL;
 }
 
+static void call(const char* name, const char* command, char* said) {
+  int64_t numbers[4] = {0};
+  int found = 0;
+  sscanf(command, "%*s %*s %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64, &numbers[0], &numbers[1],
+         &numbers[2], &numbers[3]);
+  say_done(simple_call(loader, name, numbers, &found), said);
+  if (!found) fail(command);
+}
+
 static void run(const char* command, char* said) {
-  char verb[16] = "", name[16] = "", more[16] = "";
-  if (sscanf(command, "%15s %15s %15s", verb, name, more) < 1) fail(command);
+  char verb[16] = "", name[64] = "", more[16] = "";
+  if (sscanf(command, "%15s %63s %15s", verb, name, more) < 1) fail(command);
   strcpy(said, "ok");
   if (strcmp(verb, "next") == 0) {
     take(*loop_of(name), NULL, said);
@@ -216,6 +227,10 @@ static void run(const char* command, char* said) {
       dl_epoch_interrupt(*loop_of(name));
     else
       dl_loader_interrupt(loader);
+  } else if (strcmp(verb, "call") == 0) {
+    call(name, command, said);
+  } else if (strcmp(verb, "get") == 0) {
+    if (!simple_get(loader, name, said)) fail(command);
   } else if (strcmp(verb, "cancel") == 0) {
     dl_loader_cancel(loader);
   } else if (strcmp(verb, "spawn") == 0) {

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "calls.hpp"
+
 namespace {
 
 using dataline::Batch;
@@ -123,6 +125,8 @@ class Job {
     std::istringstream words(command);
     std::string verb, name, more;
     words >> verb >> name >> more;
+    if (verb == "call") return call(name, command);
+    if (verb == "get") return simple_get(loader_, name);
     if (verb == "take") return text_of(loader_.try_next());
     if (verb == "for") return loop_statement(loader_, name);
     if (verb == "seek") return text_of(loader_.try_seek({std::stoll(name), std::stoll(more)}).status());
@@ -166,6 +170,14 @@ class Job {
   }
 
  private:
+  std::string call(const std::string& name, const std::string& command) {
+    std::istringstream words(command);
+    std::string word;
+    Numbers numbers;
+    words >> word >> word;
+    for (int64_t number = 0; words >> number;) numbers.push_back(number);
+    return text_of(simple_call(loader_, name, numbers).status());
+  }
   std::unique_ptr<Epoch>& loop(const std::string& name) {
     return loops_.at(static_cast<size_t>(name[0] - 'a'));
   }

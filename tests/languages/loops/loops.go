@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -171,6 +172,46 @@ func share(loop *dataline.SharedEpoch, goroutines int) string {
 	return fmt.Sprintf("%d samples, %d different, %d ends", samples, len(different), ends)
 }
 
+// method is the method of the loader with this name in C, without dl_loader_.
+func (j *job) method(name string) reflect.Value {
+	all := reflect.TypeOf(j.loader)
+	for at := range all.NumMethod() {
+		if strings.EqualFold(all.Method(at).Name, strings.ReplaceAll(name, "_", "")) {
+			return reflect.ValueOf(j.loader).Method(at)
+		}
+	}
+	log.Fatal("no method ", name)
+	return reflect.Value{}
+}
+
+func (j *job) call(name string, numbers []string) string {
+	var given []reflect.Value
+	for _, word := range numbers {
+		given = append(given, reflect.ValueOf(number(word)))
+	}
+	err, _ := j.method(name).Call(given)[0].Interface().(error)
+	return said(err)
+}
+
+func (j *job) get(name string) string {
+	method, member, _ := strings.Cut(name, ".")
+	results := j.method(method).Call(nil)
+	if err, failed := results[1].Interface().(error); failed {
+		return said(err)
+	}
+	bare := strings.ReplaceAll(strings.TrimSuffix(member, "_ns"), "_", "")
+	value := results[0].FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, bare) })
+	switch {
+	case value.Kind() == reflect.Bool && value.Bool():
+		return "1"
+	case value.Kind() == reflect.Bool:
+		return "0"
+	case value.CanInt():
+		return strconv.FormatInt(value.Int(), 10)
+	}
+	return value.String()
+}
+
 func (j *job) run(ctx context.Context, words []string) string {
 	name, more := "", ""
 	if len(words) > 1 {
@@ -193,6 +234,10 @@ func (j *job) run(ctx context.Context, words []string) string {
 		j.release()
 	case "for":
 		return j.loop(ctx, name)
+	case "call":
+		return j.call(name, words[2:])
+	case "get":
+		return j.get(name)
 	case "seek":
 		return said(j.loader.Seek(number(name), number(more)))
 	case "save":

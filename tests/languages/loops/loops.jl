@@ -78,6 +78,17 @@ indices_of(loop) = outcome() do
     all
 end
 
+# A function that changes its argument ends in !.
+function method(name)
+    changing = Symbol(name, "!")
+    return getfield(Dataline, isdefined(Dataline, changing) ? changing : Symbol(name))
+end
+
+function member_of(loader, name, member)
+    value = getfield(method(name)(loader), Symbol(member))
+    return string(value isa Bool ? Int(value) : value)
+end
+
 function run(verb, words...)
     loader = LOADER[]
     verb == "begin" && return done(() -> LOOPS[words[1]] = Epoch(loader))
@@ -90,6 +101,8 @@ function run(verb, words...)
     verb == "save" && return done(() -> STATE[] = Dataline.save_state(loader))
     verb == "load" && return done(() -> Dataline.load_state!(loader, STATE[]))
     verb == "position" && return join(position(loader), " ")
+    verb == "call" && return done(() -> method(words[1])(loader, parse.(Int, words[2:end])...))
+    verb == "get" && return outcome(() -> member_of(loader, split(words[1], ".")...))
     verb == "interrupt" && return done(() -> interrupt(isempty(words) ? loader : LOOPS[words[1]]))
     verb == "cancel" && return done(() -> Dataline.cancel(loader))
     verb == "spawn" && return done(() -> TASKS[words[1]] = Threads.@spawn run(words[2:end]...))

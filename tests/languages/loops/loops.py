@@ -85,6 +85,14 @@ class Driver:
     def position(self):
         return "{} {}".format(*self.loader.position)
 
+    def call(self, name, *numbers):
+        getattr(self.loader, name)(*map(int, numbers))
+
+    def get(self, name):
+        method, member = name.split(".")
+        value = getattr(getattr(self.loader, method)(), member)
+        return str(int(value) if isinstance(value, bool) else value)
+
     def interrupt(self, name=None):
         (self.loader if name is None else self.loops[name]).interrupt()
 

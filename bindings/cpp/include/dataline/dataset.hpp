@@ -4,6 +4,7 @@
 
 #include <dataline/array.hpp>
 #include <dataline/batch.hpp>
+#include <dataline/calls.hpp>
 #include <dataline/error.hpp>
 #include <dataline/loan.hpp>
 #include <dataline/options.hpp>
@@ -63,7 +64,7 @@ struct MixStage {
 };
 
 // Immutable; any thread. Loaders and composed datasets hold their own references to it. Usable in a forked child.
-class Dataset {
+class Dataset : public detail::DatasetCalls<Dataset> {
  public:
   Dataset() noexcept = default;
   explicit Dataset(dl_dataset* taken) noexcept : dataset_(taken) {}
@@ -219,15 +220,6 @@ class Dataset {
     const int32_t count = dl_dataset_note_count(dataset_.get());
     for (int32_t i = 0; i < count; ++i) texts.emplace_back(dl_dataset_note(dataset_.get(), i));
     return texts;
-  }
-  // The parts of a mix; empty for other datasets. They borrow from this dataset.
-  std::vector<dl_part> parts() const {
-    std::vector<dl_part> parts(static_cast<size_t>(dl_dataset_part_count(dataset_.get())));
-    for (size_t i = 0; i < parts.size(); ++i) {
-      parts[i].struct_size = sizeof parts[i];
-      if (dl_dataset_part_at(dataset_.get(), static_cast<int32_t>(i), &parts[i], nullptr) != DL_OK) return {};
-    }
-    return parts;
   }
   // Class names, indexed by label; empty if the dataset has none.
   std::vector<std::string> classes() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dataline/batch.hpp>
+#include <dataline/calls.hpp>
 #include <dataline/dataset.hpp>
 #include <dataline/duration.hpp>
 #include <dataline/epoch.hpp>
@@ -45,7 +46,7 @@ struct PixelScale {
 
 // Owns threads, slots and the position; keeps its own reference to the dataset. The destructor cancels and joins.
 // Held batches stay valid. In a forked child calls return DL_ERR_FORKED.
-class Loader {
+class Loader : public detail::LoaderCalls<Loader> {
  public:
   Loader() noexcept = default;
   explicit Loader(dl_loader* taken) noexcept : loader_(taken) {}
@@ -231,56 +232,6 @@ class Loader {
     }
     return plan;
   }
-  // The current state of the parts of the mix it delivers: requested and delivered shares, epochs. They borrow
-  // from this loader; empty for other datasets.
-  std::vector<dl_part> parts() const {
-    std::vector<dl_part> parts(static_cast<size_t>(dl_loader_part_count(loader_.get())));
-    for (size_t i = 0; i < parts.size(); ++i) {
-      parts[i].struct_size = sizeof parts[i];
-      if (dl_loader_part_at(loader_.get(), static_cast<int32_t>(i), &parts[i], nullptr) != DL_OK) return {};
-    }
-    return parts;
-  }
-  // Counters since create; dl_stats documents each. Times are nanoseconds.
-  Result<dl_stats> try_stats() const {
-    dl_stats stats = {};
-    stats.struct_size = sizeof stats;
-    const Result<void> done =
-        detail::result_of([&](dl_error* error) { return dl_loader_stats(loader_.get(), &stats, error); });
-    if (!done) return done.error();
-    return stats;
-  }
-  dl_stats stats() const { return try_stats().value(); }
-  // The bad samples found so far, in order of delivery.
-  std::vector<dl_bad_sample> bad_samples() const {
-    std::vector<dl_bad_sample> all;
-    const int64_t count = dl_loader_bad_sample_count(loader_.get());
-    for (int64_t i = 0; i < count; ++i) {
-      dl_bad_sample sample = {};
-      sample.struct_size = sizeof sample;
-      if (dl_loader_bad_sample_at(loader_.get(), i, &sample, nullptr) == DL_OK) all.push_back(sample);
-    }
-    return all;
-  }
-
-  // Sets the number of active workers, 1 to tuned().most_workers; the others sleep. Ends tuning. Any thread.
-  // DL_ERR_OUT_OF_RANGE, DL_ERR_WRONG_STATE (num_workers=0).
-  Result<void> try_set_workers(int64_t count) {
-    return detail::result_of(
-        [&](dl_error* error) { return dl_loader_set_workers(loader_.get(), count, error); });
-  }
-  void set_workers(int64_t count) { try_set_workers(count).value(); }
-  // The workers and depth in use, and what tune=on or tune=watch would change; dl_tuned documents each member.
-  Result<dl_tuned> try_tuned() const {
-    dl_tuned tuned = {};
-    tuned.struct_size = sizeof tuned;
-    const Result<void> done =
-        detail::result_of([&](dl_error* error) { return dl_loader_tuned(loader_.get(), &tuned, error); });
-    if (!done) return done.error();
-    return tuned;
-  }
-  dl_tuned tuned() const { return try_tuned().value(); }
-
   // The loader's measurements, as a table that outlives it. With stats=full also where the time goes.
   Result<Metrics> try_metrics() const {
     return detail::make<Metrics, dl_metrics>(

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <dataline/calls.hpp>
 #include <dataline/error.hpp>
 
 #include <cstddef>
@@ -21,7 +22,7 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 // while the loader ends. In a forked child calls return DL_ERR_FORKED. An unstable part of dataline.h: it may
 // still change in a minor release.
 //   for (const dl_metric& row : loader.metrics().rows()) ...
-class Metrics {
+class Metrics : public detail::MetricsCalls<Metrics> {
  public:
   Metrics() noexcept = default;
   explicit Metrics(dl_metrics* taken) noexcept : metrics_(taken) {}
@@ -29,20 +30,9 @@ class Metrics {
 
   // The current rows; dl_metric documents the members. Texts borrow from this object.
   Result<std::vector<dl_metric>> try_rows() const {
-    return all<dl_metric>(dl_metrics_count(metrics_.get()), [&](int64_t at, dl_metric* row, dl_error* error) {
-      return dl_metrics_at(metrics_.get(), at, row, error);
-    });
+    return detail::listed<dl_metric>(dl_metrics_count, dl_metrics_at, metrics_.get());
   }
   std::vector<dl_metric> rows() const { return try_rows().value(); }
-  // The last calls of next that took long, oldest first. Texts borrow from this object.
-  Result<std::vector<dl_stall>> try_stalls() const {
-    return all<dl_stall>(dl_metrics_stall_count(metrics_.get()),
-                         [&](int64_t at, dl_stall* stall, dl_error* error) {
-                           return dl_metrics_stall_at(metrics_.get(), at, stall, error);
-                         });
-  }
-  std::vector<dl_stall> stalls() const { return try_stalls().value(); }
-
   // The table in Prometheus's text format 0.0.4, with `labels` added to each series. DL_ERR_INVALID_ARGUMENT: a
   // label name that Prometheus does not accept, or that the table already uses.
   Result<std::string> try_text(const Labels& labels = {}) const {
@@ -74,17 +64,6 @@ class Metrics {
   dl_metrics* get() const noexcept { return metrics_.get(); }
 
  private:
-  template <typename Row, typename Call>
-  static Result<std::vector<Row>> all(int64_t count, Call&& call) {
-    std::vector<Row> rows(static_cast<size_t>(count));
-    for (int64_t at = 0; at < count; ++at) {
-      Row& row = rows[static_cast<size_t>(at)];
-      row.struct_size = sizeof row;
-      const Result<void> got = detail::result_of([&](dl_error* error) { return call(at, &row, error); });
-      if (!got) return got.error();
-    }
-    return rows;
-  }
   static std::string escaped(const std::string& value) {
     std::string out;
     for (const char c : value) {

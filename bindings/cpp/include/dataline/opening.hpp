@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <dataline/calls.hpp>
 #include <dataline/dataset.hpp>
 #include <dataline/duration.hpp>
 #include <dataline/error.hpp>
@@ -19,7 +20,7 @@ inline namespace DATALINE_CPP_ABI {
 // DL_ERR_FORKED. An unstable part of dataline.h: it may still change in a minor release.
 //   dataline::Opening opening("folder:photos");
 //   while (opening.wait(std::chrono::milliseconds(16)).status() == DL_TIMEOUT) draw(opening.progress());
-class Opening {
+class Opening : public detail::OpeningCalls<Opening> {
  public:
   Opening() noexcept = default;
   explicit Opening(dl_opening* taken) noexcept : opening_(taken) {}
@@ -60,17 +61,6 @@ class Opening {
     return handle;
   }
   intptr_t wait_handle() { return try_wait_handle().value(); }
-
-  // The progress so far; dl_progress documents each number. Never blocks.
-  Result<dl_progress> try_progress() const {
-    dl_progress progress = {};
-    progress.struct_size = sizeof progress;
-    const Result<void> got = detail::result_of(
-        [&](dl_error* error) { return dl_opening_progress(opening_.get(), &progress, error); });
-    if (!got) return got.error();
-    return progress;
-  }
-  dl_progress progress() const { return try_progress().value(); }
 
   // Ends the opening soon, with DL_CANCELLED, unless it has already finished. Never blocks.
   void cancel() noexcept { dl_opening_cancel(opening_.get()); }

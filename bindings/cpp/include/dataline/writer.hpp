@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dataline/array.hpp>
+#include <dataline/calls.hpp>
 #include <dataline/error.hpp>
 #include <dataline/reader.hpp>
 #include <dataline/views.hpp>
@@ -25,7 +26,7 @@ inline namespace DATALINE_CPP_ABI {
 //   dataline::Writer writer("arrow:set", {Field::dense<float>("x", {3}), Field::ragged<uint8_t>("text")});
 //   writer.append({Array("x", x, {n, 3}), Array::ragged("text", letters, offsets)});
 //   writer.finish();
-class Writer {
+class Writer : public detail::WriterCalls<Writer> {
  public:
   Writer() noexcept = default;
   explicit Writer(dl_writer* taken) noexcept : writer_(taken) {}
@@ -65,23 +66,6 @@ class Writer {
     try_append(arrays, position).value();
   }
 
-  // Closes the last shard and renames the set to PATH. Nothing can be appended afterwards. DL_ERR_EMPTY: no rows.
-  Result<void> try_finish() {
-    return detail::result_of([&](dl_error* error) { return dl_writer_finish(writer_.get(), error); });
-  }
-  void finish() { try_finish().value(); }
-
-  // The progress so far: samples, including those that existed at create (resumed_samples), finished shards, and
-  // their bytes.
-  Result<dl_writer_info> try_info() const {
-    dl_writer_info info = {};
-    info.struct_size = sizeof info;
-    const Result<void> done =
-        detail::result_of([&](dl_error* error) { return dl_writer_get_info(writer_.get(), &info, error); });
-    if (!done) return done.error();
-    return info;
-  }
-  dl_writer_info info() const { return try_info().value(); }
   // The position passed with the last rows of the last shard that existed at create; "": none. Borrowed.
   const char* position() const noexcept { return dl_writer_position(writer_.get()); }
 

@@ -185,9 +185,6 @@ PyObject* dataset_opened(Dataset* self, dl_dataset* made, dl_status status, cons
 PyObject* dataset_from_reader(Dataset* self, PyObject* arguments); /* reader.c */
 PyObject* dataset_fields(Dataset* self, PyObject* none);           /* dataset_about.c */
 PyObject* dataset_classes(Dataset* self, PyObject* none);
-PyObject* dataset_parts(Dataset* self, PyObject* none);
-PyObject* part_of(const dl_part* part); /* a tuple of its members */
-PyObject* dataset_image_info(Dataset* self, PyObject* arguments);
 PyObject* dataset_read(Dataset* self, PyObject* arguments);
 PyObject* dataset_about(Dataset* self, PyObject* none);
 PyObject* dataset_identity(Dataset* self, PyObject* none);

@@ -1,6 +1,6 @@
 /* Datasets: a function for each way to make one and for each thing to ask of one, which is what makes it long.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core.h"
+#include "calls.h"
 
 #include <stdlib.h>
 
@@ -271,6 +271,7 @@ static PyObject* dataset_is_closed(Dataset* self, void* none) {
 }
 
 static PyMethodDef dataset_methods[] = {
+    DATASET_CALLS,
     {"_open", (PyCFunction)dataset_open, METH_VARARGS, "_open($self, uri, options, /)\n--\n\n"},
     {"_from_arrays", (PyCFunction)dataset_from_arrays, METH_VARARGS,
      "_from_arrays($self, fields, copy, options, /)\n--\n\n"},
@@ -284,12 +285,9 @@ static PyMethodDef dataset_methods[] = {
     {"_concat", (PyCFunction)dataset_concat, METH_VARARGS, "_concat($self, parts, /)\n--\n\n"},
     {"_mix", (PyCFunction)dataset_mix, METH_VARARGS,
      "_mix($self, parts, names, transforms, weights, repeats, stages, samples, options, /)\n--\n\n"},
-    {"_parts", (PyCFunction)dataset_parts, METH_NOARGS, "_parts($self, /)\n--\n\n"},
     {"_subset", (PyCFunction)dataset_subset, METH_VARARGS, "_subset($self, dataset, indices, /)\n--\n\n"},
     {"_fields", (PyCFunction)dataset_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},
     {"_classes", (PyCFunction)dataset_classes, METH_NOARGS, "_classes($self, /)\n--\n\n"},
-    {"_image_info", (PyCFunction)dataset_image_info, METH_VARARGS,
-     "_image_info($self, index, field, /)\n--\n\n"},
     {"_read", (PyCFunction)dataset_read, METH_VARARGS, "_read($self, index, options, /)\n--\n\n"},
     {"_about", (PyCFunction)dataset_about, METH_NOARGS, "_about($self, /)\n--\n\n"},
     {"_identity", (PyCFunction)dataset_identity, METH_NOARGS, "_identity($self, /)\n--\n\n"},

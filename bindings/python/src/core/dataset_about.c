@@ -52,52 +52,6 @@ PyObject* dataset_classes(Dataset* self, PyObject* none) {
   return names;
 }
 
-PyObject* part_of(const dl_part* part) {
-  return Py_BuildValue("ssLLdddds", part->name, part->uri == NULL ? "" : part->uri, (long long)part->samples,
-                       (long long)part->delivered, part->repeat, part->epochs, part->share_asked,
-                       part->share_got, part->transform == NULL ? "" : part->transform);
-}
-
-static PyObject* part_at(const dl_dataset* dataset, int64_t at) {
-  dl_part part = {.struct_size = sizeof part};
-  NEW_ERROR(error);
-  if (!check(dl_dataset_part_at(dataset, (int32_t)at, &part, &error), &error)) return NULL;
-  return part_of(&part);
-}
-
-PyObject* dataset_parts(Dataset* self, PyObject* none) {
-  (void)none;
-  const dl_dataset* dataset = dataset_enter(self);
-  if (dataset == NULL) return NULL;
-  PyObject* parts = tuple_of(dataset, dl_dataset_part_count(dataset), part_at);
-  dataset_leave(self);
-  return parts;
-}
-
-/* _image_info(index, field or None): a header read without the interpreter's lock, for a reader may want it. */
-PyObject* dataset_image_info(Dataset* self, PyObject* arguments) {
-  long long index;
-  const char* field;
-  if (!PyArg_ParseTuple(arguments, "Lz:_image_info", &index, &field)) return NULL;
-  const dl_dataset* dataset = dataset_enter(self);
-  if (dataset == NULL) return NULL;
-  dl_image_info info = {.struct_size = sizeof info};
-  dl_status status;
-  NEW_ERROR(error);
-  Py_BEGIN_ALLOW_THREADS status = dl_dataset_image_info(dataset, field, index, &info, &error);
-  Py_END_ALLOW_THREADS dataset_leave(self);
-  mailbox_empty();
-  if (!check(status, &error)) return NULL;
-  const char* format = info.format == DL_IMAGE_JPEG   ? "jpeg"
-                       : info.format == DL_IMAGE_PNG  ? "png"
-                       : info.format == DL_IMAGE_WEBP ? "webp"
-                       : info.format == DL_IMAGE_PNM  ? "pnm"
-                                                      : "unknown";
-  return Py_BuildValue("sLLiiiNL", format, (long long)info.width, (long long)info.height, (int)info.channels,
-                       (int)info.bits, (int)info.orientation, PyBool_FromLong(info.progressive),
-                       (long long)info.bytes);
-}
-
 /* _read(index, Options): a batch of one sample, read without the interpreter's lock, for a reader may want it. */
 PyObject* dataset_read(Dataset* self, PyObject* arguments) {
   long long index;

@@ -1,6 +1,6 @@
 /* The environment of the process, for rank=auto and world_size=auto: the library does not read it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core.h"
+#include "calls.h"
 
 /* The bytes of a list of b"NAME=value", as C has environments; borrowed from the list. NULL: an exception. */
 static const char** entries_of(PyObject* list) {
@@ -38,6 +38,5 @@ PyObject* launcher(PyObject* self, PyObject* list) {
   const dl_status status = dl_launcher_detect(entries, &found, &error);
   PyMem_Free(entries);
   if (!check(status, &error)) return NULL;
-  return Py_BuildValue("sLLLL", found.family, (long long)found.rank, (long long)found.world_size,
-                       (long long)found.local_rank, (long long)found.local_world_size);
+  return launcher_dict(&found);
 }

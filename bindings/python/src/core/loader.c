@@ -1,6 +1,6 @@
 /* The type of loaders.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "loader.h"
+#include "calls.h"
 
 static void loader_free(Loader* self) {
   loader_end(self);
@@ -48,13 +48,6 @@ static PyObject* loader_next(Loader* self, PyObject* timeout) {
   return NULL;
 }
 
-static PyObject* loader_seek(Loader* self, PyObject* arguments) {
-  long long epoch, step;
-  if (!PyArg_ParseTuple(arguments, "LL:_seek", &epoch, &step)) return NULL;
-  CALL(self, dl_loader_seek(loader, epoch, step, &error));
-  Py_RETURN_NONE;
-}
-
 static PyObject* loader_load_state(Loader* self, PyObject* arguments) {
   const char* text;
   if (!PyArg_ParseTuple(arguments, "s:load_state", &text)) return NULL;
@@ -83,20 +76,11 @@ static PyObject* loader_set_indices(Loader* self, PyObject* arguments) {
 }
 
 static PyMethodDef loader_methods[] = {
+    LOADER_CALLS,
     {"_create", (PyCFunction)loader_create, METH_VARARGS, "_create($self, dataset, options, /)\n--\n\n"},
     {"_next", (PyCFunction)loader_next, METH_O, "_next($self, timeout_ns, /)\n--\n\n"},
-    {"_position", (PyCFunction)loader_position, METH_NOARGS, "_position($self, /)\n--\n\n"},
-    {"_seek", (PyCFunction)loader_seek, METH_VARARGS, "_seek($self, epoch, step, /)\n--\n\n"},
     {"_set_indices", (PyCFunction)loader_set_indices, METH_VARARGS, "_set_indices($self, loan, /)\n--\n\n"},
     {"_fields", (PyCFunction)loader_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},
-    {"_stats", (PyCFunction)loader_stats, METH_NOARGS, "_stats($self, /)\n--\n\n"},
-    {"_set_workers", (PyCFunction)loader_set_workers, METH_O, "_set_workers($self, count, /)\n--\n\n"},
-    {"_tuned", (PyCFunction)loader_tuned, METH_NOARGS, "_tuned($self, /)\n--\n\n"},
-    {"_pixel_scale", (PyCFunction)loader_pixel_scale, METH_VARARGS,
-     "_pixel_scale($self, field, channel, /)\n--\n\n"},
-    {"_parts", (PyCFunction)loader_parts, METH_NOARGS, "_parts($self, /)\n--\n\n"},
-    {"_plan", (PyCFunction)loader_plan, METH_NOARGS, "_plan($self, /)\n--\n\n"},
-    {"_bad_samples", (PyCFunction)loader_bad_samples, METH_NOARGS, "_bad_samples($self, /)\n--\n\n"},
     {"_metrics", (PyCFunction)loader_metrics, METH_NOARGS, "_metrics($self, /)\n--\n\n"},
     {"_trace_start", (PyCFunction)loader_trace_start, METH_VARARGS, "_trace_start($self, to, /)\n--\n\n"},
     {"_trace_stop", (PyCFunction)loader_trace_stop, METH_NOARGS, "_trace_stop($self, /)\n--\n\n"},
@@ -114,9 +98,6 @@ static PyMethodDef loader_methods[] = {
      "interrupt($self, /)\n--\n\nEnds every current wait, of loops and of ``next``, with Interrupted. If no "
      "thread waits, it ends the next call, unless a seek or load comes first. No batch is lost. Any thread; "
      "never blocks."},
-    {"fileno", (PyCFunction)loader_fileno, METH_NOARGS,
-     "fileno($self, /)\n--\n\nA descriptor that is readable while ``next`` would not wait, for select, "
-     "selectors and asyncio. Never read it or close it."},
     {"close", (PyCFunction)loader_close, METH_NOARGS,
      "close($self, /)\n--\n\nStops the workers and frees the memory; held batches stay valid. Any thread, "
      "also while another is in ``next``, which then fails. Does nothing if called again."},

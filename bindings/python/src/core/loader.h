@@ -40,17 +40,8 @@ PyObject* loader_iterate(Loader* self);
 
 /* loader_about.c */
 Py_ssize_t loader_length(Loader* self);
-PyObject* loader_position(Loader* self, PyObject* none);
 PyObject* loader_save_state(Loader* self, PyObject* none);
-PyObject* loader_fileno(Loader* self, PyObject* none);
 PyObject* loader_fields(Loader* self, PyObject* none);
-PyObject* loader_stats(Loader* self, PyObject* none);
-PyObject* loader_set_workers(Loader* self, PyObject* count);
-PyObject* loader_tuned(Loader* self, PyObject* none);
-PyObject* loader_pixel_scale(Loader* self, PyObject* arguments);
-PyObject* loader_plan(Loader* self, PyObject* none);
-PyObject* loader_parts(Loader* self, PyObject* none);
-PyObject* loader_bad_samples(Loader* self, PyObject* none);
 
 /* metrics.c */
 PyObject* loader_metrics(Loader* self, PyObject* none);

@@ -1,7 +1,7 @@
 /* The measurements of a loader. A dl_metrics ends when its object is dropped, so calls need no lock. Calls of the library may
  * wait for a loader, so they release the interpreter's lock.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "loader.h"
+#include "calls.h"
 
 #include <stdlib.h>
 
@@ -27,19 +27,6 @@ static void metrics_free(Metrics* self) {
   Py_END_ALLOW_THREADS object_free((PyObject*)self);
 }
 
-static PyObject* row_of(const dl_metric* row) {
-  static const char* const kinds[] = {"?", "counter", "gauge", "duration"};
-  const int32_t kind = row->kind > 0 && row->kind <= DL_METRIC_DURATION ? row->kind : 0;
-  return Py_BuildValue("sssssiLLLLLL", row->name, row->part, kinds[kind], row->unit, row->doc,
-                       (int)row->thread, (long long)row->value, (long long)row->count, (long long)row->bytes,
-                       (long long)row->p50_ns, (long long)row->p99_ns, (long long)row->max_ns);
-}
-
-static PyObject* stall_of(const dl_stall* stall) {
-  return Py_BuildValue("LLLs", (long long)stall->epoch, (long long)stall->step, (long long)stall->wait_ns,
-                       stall->cause);
-}
-
 static PyObject* metrics_rows(Metrics* self, PyObject* none) {
   (void)none;
   PyObject* list = PyList_New(0);
@@ -49,7 +36,7 @@ static PyObject* metrics_rows(Metrics* self, PyObject* none) {
     dl_status status;
     NEW_ERROR(error);
     Py_BEGIN_ALLOW_THREADS status = dl_metrics_at(self->handle, at, &row, &error);
-    Py_END_ALLOW_THREADS PyObject* made = check(status, &error) ? row_of(&row) : NULL;
+    Py_END_ALLOW_THREADS PyObject* made = check(status, &error) ? metric_dict(&row) : NULL;
     if (made == NULL || PyList_Append(list, made) != 0) Py_CLEAR(list);
     Py_XDECREF(made);
   }
@@ -65,7 +52,7 @@ static PyObject* metrics_stalls(Metrics* self, PyObject* none) {
     dl_stall stall = {.struct_size = sizeof stall};
     NEW_ERROR(error);
     PyObject* made =
-        check(dl_metrics_stall_at(self->handle, at, &stall, &error), &error) ? stall_of(&stall) : NULL;
+        check(dl_metrics_stall_at(self->handle, at, &stall, &error), &error) ? stall_dict(&stall) : NULL;
     if (made == NULL || PyList_Append(list, made) != 0) Py_CLEAR(list);
     Py_XDECREF(made);
   }

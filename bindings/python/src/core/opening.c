@@ -1,6 +1,6 @@
 /* Datasets that are being opened.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core.h"
+#include "calls.h"
 
 static const int64_t kSliceNs = 50 * 1000 * 1000; /* the longest wait between two looks for signals */
 
@@ -21,8 +21,8 @@ static PyObject* opening_close(Opening* self, PyObject* none) {
   Py_RETURN_NONE;
 }
 
-static dl_opening* enter(Opening* self) { return handle_enter(&self->handle, &kOpening); }
-static void leave(Opening* self) { handle_leave(&self->handle, &kOpening); }
+dl_opening* opening_enter(Opening* self) { return handle_enter(&self->handle, &kOpening); }
+void opening_leave(Opening* self) { handle_leave(&self->handle, &kOpening); }
 
 static PyObject* opening_start(Opening* self, PyObject* arguments) {
   const char* uri;
@@ -41,7 +41,7 @@ static PyObject* opening_take(Opening* self, PyObject* arguments) {
   Dataset* dataset;
   long long left;
   if (!PyArg_ParseTuple(arguments, "O!L:_take", dataset_type, &dataset, &left)) return NULL;
-  dl_opening* opening = enter(self);
+  dl_opening* opening = opening_enter(self);
   if (opening == NULL) return NULL;
   dl_dataset* made = NULL;
   dl_status status = DL_TIMEOUT;
@@ -54,36 +54,10 @@ static PyObject* opening_take(Opening* self, PyObject* arguments) {
     if (status == DL_TIMEOUT) interrupted = PyErr_CheckSignals() != 0;
     goes_on = status == DL_TIMEOUT && !interrupted && left != 0;
   }
-  leave(self);
+  opening_leave(self);
   if (interrupted) return NULL;
   if (status == DL_TIMEOUT) return raise_local(status, "the dataset is not open yet; try again later");
   return dataset_opened(dataset, made, status, &error);
-}
-
-/* (done, files, total_files, bytes, total_bytes, entries) */
-static PyObject* opening_progress(Opening* self, PyObject* none) {
-  (void)none;
-  dl_progress progress = {.struct_size = sizeof progress};
-  NEW_ERROR(error);
-  dl_opening* opening = enter(self);
-  if (opening == NULL) return NULL;
-  dl_status status = dl_opening_progress(opening, &progress, &error);
-  leave(self);
-  if (!check(status, &error)) return NULL;
-  return Py_BuildValue("NLLLLL", PyBool_FromLong(progress.done), (long long)progress.files,
-                       (long long)progress.total_files, (long long)progress.bytes,
-                       (long long)progress.total_bytes, (long long)progress.entries);
-}
-
-static PyObject* opening_fileno(Opening* self, PyObject* none) {
-  (void)none;
-  intptr_t handle = -1;
-  NEW_ERROR(error);
-  dl_opening* opening = enter(self);
-  if (opening == NULL) return NULL;
-  dl_status status = dl_opening_wait_handle(opening, &handle, &error);
-  leave(self);
-  return check(status, &error) ? PyLong_FromLongLong(handle) : NULL;
 }
 
 static PyObject* opening_cancel(Opening* self, PyObject* none) {
@@ -98,15 +72,12 @@ static PyObject* opening_is_closed(Opening* self, void* none) {
 }
 
 static PyMethodDef opening_methods[] = {
+    OPENING_CALLS,
     {"_start", (PyCFunction)opening_start, METH_VARARGS, "_start($self, uri, options, /)\n--\n\n"},
     {"_take", (PyCFunction)opening_take, METH_VARARGS, "_take($self, dataset, timeout_ns, /)\n--\n\n"},
-    {"_progress", (PyCFunction)opening_progress, METH_NOARGS, "_progress($self, /)\n--\n\n"},
     {"cancel", (PyCFunction)opening_cancel, METH_NOARGS,
      "cancel($self, /)\n--\n\nEnds the opening soon, with CancelledError, unless it has already finished. "
      "Any thread; never blocks."},
-    {"fileno", (PyCFunction)opening_fileno, METH_NOARGS,
-     "fileno($self, /)\n--\n\nA descriptor that is readable when ``result`` would not wait, for select and "
-     "selectors. Never read it or close it."},
     {"close", (PyCFunction)opening_close, METH_NOARGS,
      "close($self, /)\n--\n\nEnds the opening if it is running, and frees it; a dataset that ``result`` "
      "returned stays. Any "

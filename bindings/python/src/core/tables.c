@@ -1,6 +1,6 @@
 /* What the library knows of itself: options, transforms, formats, storages, versions.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core.h"
+#include "calls.h"
 
 /* Adds to a list, and takes the item. */
 static bool add(PyObject* list, PyObject* item) {
@@ -9,31 +9,16 @@ static bool add(PyObject* list, PyObject* item) {
   return added;
 }
 
-static PyObject* range_end(const dl_option_info* info, int64_t end) {
-  if (info->has_range) return PyLong_FromLongLong(end);
-  Py_RETURN_NONE;
-}
-
 PyObject* option_table(PyObject* self, PyObject* none) {
   (void)self, (void)none;
-  static const char* const types[] = {"?",    "bool",    "int",     "size",   "word",
-                                      "text", "indices", "weights", "lengths"};
-  static const char* const scopes[] = {"?", "dataset", "loader", "both"};
   PyObject* list = PyList_New(0);
   for (int32_t at = 0; list != NULL && at < dl_option_count(); at++) {
     dl_option_info info = {.struct_size = sizeof info};
     NEW_ERROR(error);
-    if (!check(dl_option_at(at, &info, &error), &error)) goto failed;
-    const char* type = types[info.type > 0 && info.type <= DL_OPTION_LENGTHS ? info.type : 0];
-    if (!add(list, Py_BuildValue("ssssNNssss", info.key, type, info.default_value, info.choices,
-                                 range_end(&info, info.minimum), range_end(&info, info.maximum), info.unit,
-                                 scopes[info.scope & 3], info.doc, info.since)))
-      goto failed;
+    if (!check(dl_option_at(at, &info, &error), &error) || !add(list, option_info_dict(&info)))
+      Py_CLEAR(list);
   }
   return list;
-failed:
-  Py_DECREF(list);
-  return NULL;
 }
 
 static PyObject* arguments_of(const dl_extensions* extensions, int32_t index, int32_t count) {

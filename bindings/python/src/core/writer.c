@@ -1,6 +1,6 @@
 /* Writers of sets.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core.h"
+#include "calls.h"
 
 #include <stdlib.h>
 
@@ -20,8 +20,8 @@ static PyObject* writer_close(Writer* self, PyObject* none) {
   Py_RETURN_NONE;
 }
 
-static dl_writer* enter(Writer* self) { return handle_enter(&self->handle, &kWriter); }
-static void leave(Writer* self) { handle_leave(&self->handle, &kWriter); }
+dl_writer* writer_enter(Writer* self) { return handle_enter(&self->handle, &kWriter); }
+void writer_leave(Writer* self) { handle_leave(&self->handle, &kWriter); }
 
 /* _create(uri, fields, job): a tuple of fields as those of a reader. */
 static PyObject* writer_create(Writer* self, PyObject* arguments) {
@@ -56,7 +56,7 @@ static PyObject* writer_append(Writer* self, PyObject* arguments) {
   PyObject* fields;
   const char* position;
   if (!PyArg_ParseTuple(arguments, "O!s:_append", &PyTuple_Type, &fields, &position)) return NULL;
-  dl_writer* writer = enter(self);
+  dl_writer* writer = writer_enter(self);
   if (writer == NULL) return NULL;
   const Py_ssize_t count = PyTuple_Size(fields);
   dl_array* arrays = calloc((size_t)count + 1, sizeof *arrays);
@@ -74,36 +74,9 @@ static PyObject* writer_append(Writer* self, PyObject* arguments) {
     }
   }
   free(arrays);
-  leave(self);
+  writer_leave(self);
   if (!done) return NULL;
   Py_RETURN_NONE;
-}
-
-static PyObject* writer_finish(Writer* self, PyObject* none) {
-  (void)none;
-  dl_writer* writer = enter(self);
-  if (writer == NULL) return NULL;
-  dl_status status;
-  NEW_ERROR(error);
-  Py_BEGIN_ALLOW_THREADS status = dl_writer_finish(writer, &error);
-  Py_END_ALLOW_THREADS leave(self);
-  if (!check(status, &error)) return NULL;
-  Py_RETURN_NONE;
-}
-
-/* (samples, resumed_samples, shards, bytes, position) */
-static PyObject* writer_info(Writer* self, PyObject* none) {
-  (void)none;
-  dl_writer* writer = enter(self);
-  if (writer == NULL) return NULL;
-  dl_writer_info info = {.struct_size = sizeof info};
-  PyObject* out = NULL;
-  NEW_ERROR(error);
-  if (check(dl_writer_get_info(writer, &info, &error), &error))
-    out = Py_BuildValue("LLLLs", (long long)info.samples, (long long)info.resumed_samples,
-                        (long long)info.shards, (long long)info.bytes, dl_writer_position(writer));
-  leave(self);
-  return out;
 }
 
 static PyObject* writer_is_closed(Writer* self, void* none) {
@@ -112,10 +85,9 @@ static PyObject* writer_is_closed(Writer* self, void* none) {
 }
 
 static PyMethodDef writer_methods[] = {
+    WRITER_CALLS,
     {"_create", (PyCFunction)writer_create, METH_VARARGS, "_create($self, uri, fields, job, /)\n--\n\n"},
     {"_append", (PyCFunction)writer_append, METH_VARARGS, "_append($self, arrays, position, /)\n--\n\n"},
-    {"_finish", (PyCFunction)writer_finish, METH_NOARGS, "_finish($self, /)\n--\n\n"},
-    {"_info", (PyCFunction)writer_info, METH_NOARGS, "_info($self, /)\n--\n\n"},
     {"close", (PyCFunction)writer_close, METH_NOARGS,
      "close($self, /)\n--\n\nEnds the writing. Without ``finish`` the finished shards stay in PATH.partial, "
      "for the next writer of the same job. Any thread. Does nothing if called again."},

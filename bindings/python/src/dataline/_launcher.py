@@ -34,9 +34,10 @@ def launcher() -> Launcher:
 
     Raises CallError that names variables that are not ranks, are incomplete, or contradict each other.
     """
-    family, *numbers = _core.launcher(environment())
-    rank, *others = (None if number < 0 else number for number in numbers)
-    return Launcher("ray" if ray_context() is not None else family, rank or 0, *others)
+    found = _core.launcher(environment())
+    family = "ray" if ray_context() is not None else found["family"]
+    others = [None if found[name] < 0 else found[name] for name in ("world_size", "local_rank", "local_world_size")]
+    return Launcher(family, max(found["rank"], 0), *others)
 
 
 def ray_context() -> Any:

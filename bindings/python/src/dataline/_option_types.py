@@ -1,4 +1,6 @@
-"""The options as types, for editors and type checkers. Written by option_types.py from the library's table.
+"""The options as types, for editors and type checkers.
+
+Generated from capi/api.json by capi/api/generate.py; do not edit.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -51,7 +53,7 @@ class LoaderOptions(_Order, total=False):
     """First epoch, counted from 0. Default: 0."""
     start_step: Optional[int]
     """First step of that epoch, counted from 0. Default: 0."""
-    prefetch_depth: Optional[int]
+    prefetch_depth: Union[None, int, Literal["auto"]]
     """Batches in flight ahead of the consumer, at most those of one epoch. auto: 4. In a loader that tunes itself,
     auto may grow to 16, and a value that is not set means auto. Default: 4."""
     max_leases: Optional[int]

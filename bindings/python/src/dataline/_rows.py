@@ -173,3 +173,8 @@ def nanoseconds(seconds: Any, what: str = "timeout") -> int:
     if not number >= 0:
         raise ValueError(f"{what}: expected seconds, 0 or more, got {seconds}")
     return -1 if number == float("inf") else int(min(number * 1e9, 2**63 - 1))
+
+
+def rows(count: Callable[[], int], at: Callable[[int], _Item]) -> list[_Item]:
+    """The rows of a table of the library, from its two calls."""
+    return [at(index) for index in range(count())]

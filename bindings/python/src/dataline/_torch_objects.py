@@ -17,7 +17,7 @@ import torch.utils.data
 from . import _torch_datasets
 from ._torch_source import Order
 from .dataset import Dataset, from_arrays
-from .errors import Timeout, WrongStateError
+from .errors import of_code
 from .loader import Loader
 
 
@@ -223,9 +223,7 @@ class Objects:
             if loop.over:
                 raise StopIteration
             if loop.number != self._loops or loop.moves != self.position.moves:
-                raise WrongStateError(
-                    "this epoch was ended by a newer one, a seek or a loaded state", -8, "DL_ERR_WRONG_STATE"
-                )
+                raise of_code("DL_ERR_WRONG_STATE", "this epoch was ended by a newer one, a seek or a loaded state")
             try:
                 made = next(loop.batches)
             except StopIteration:
@@ -234,7 +232,7 @@ class Objects:
                 raise
             except Exception as error:
                 if self._timeout and "timed out" in str(error):
-                    raise Timeout(str(error), 3, "DL_TIMEOUT") from error
+                    raise of_code("DL_TIMEOUT", str(error)) from error
                 self._delivered(loop)  # PyTorch's loader goes on behind it
                 raise
             self._delivered(loop)

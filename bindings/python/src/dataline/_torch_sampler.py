@@ -14,7 +14,7 @@ import torch.utils.data
 from . import _torch_datasets
 from ._rows import whole
 from .dataset import from_arrays
-from .errors import StateError
+from .errors import of_code
 from .loader import Loader
 
 if TYPE_CHECKING:
@@ -99,10 +99,9 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
             raise ValueError(f"expected the state of a sampler, with epoch and taken, got a dict of {list(state)}")
         epoch, taken = int(state["epoch"]), int(state["taken"])
         if epoch < 0 or not 0 <= taken <= self._length:
-            raise StateError(
-                f"state of another order: expected epoch from 0, taken 0 to {self._length}, got {epoch} and {taken}",
-                -71,
+            raise of_code(
                 "DL_ERR_STATE_REFUSED",
+                f"state of another order: expected epoch from 0, taken 0 to {self._length}, got {epoch} and {taken}",
             )
         self._epoch, self._taken = epoch, taken
         self._loads += 1

@@ -15,7 +15,7 @@ from . import _core
 from ._borrow import borrow_field
 from ._options import Log, build, text_of
 from ._reader import Read, Reader, Source
-from ._rows import flag, is_boolean, listed, mapping, real, row, whole
+from ._rows import flag, is_boolean, listed, mapping, real, row, rows, whole
 from .errors import Error
 from .ragged import Ragged
 from .schema import Field, ImageInfo, Part
@@ -105,7 +105,7 @@ class Dataset(_core.Dataset):
     @property
     def parts(self) -> tuple[Part, ...]:
         """The parts of a mix; ``()`` for other datasets."""
-        return tuple(Part(*part) for part in self._parts())
+        return tuple(Part(**part) for part in rows(self._part_count, self._part_at))
 
     def identity(self) -> str:
         """Describes the files on this machine that the samples are read from, as lines of ``key: value``. Two texts are
@@ -124,7 +124,8 @@ class Dataset(_core.Dataset):
         Raises NoSuchFieldError, UnsupportedError (no encoded bytes), DataError (an index out of range, not an image, a
         truncated or inconsistent header), and the errors of reading the sample.
         """
-        return ImageInfo(*self._image_info(whole(index, "index"), field))
+        found = self._image_info(field, whole(index, "index"))
+        return ImageInfo(nbytes=found.pop("bytes"), **found)
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> dict[str, NDArray[Any]]: ...

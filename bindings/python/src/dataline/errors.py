@@ -8,6 +8,8 @@ from __future__ import annotations
 import builtins
 from typing import Optional
 
+from . import _status
+
 __all__ = [
     "CallError",
     "CancelledError",
@@ -152,26 +154,9 @@ class EndOfJob(Error, EOFError):
     """The last of ``epochs`` epochs is over."""
 
 
-_BY_NAME: dict[str, type[Error]] = {
-    "DL_ERR_UNKNOWN_OPTION": UnknownOptionError,
-    "DL_ERR_NO_SUCH_FIELD": NoSuchFieldError,
-    "DL_ERR_UNSUPPORTED": UnsupportedError,
-    "DL_ERR_WRONG_STATE": WrongStateError,
-    "DL_ERR_FORKED": ForkedError,
-    "DL_ERR_NO_MEMORY": MemoryShortError,
-    "DL_ERR_OVER_BUDGET": MemoryShortError,
-    "DL_ERR_TOO_MANY_FILES": TooManyFilesError,
-    "DL_ERR_NOT_FOUND": NotFoundError,
-    "DL_ERR_PERMISSION": NoPermissionError,
-    "DL_ERR_NOT_A_FILE": SystemCallError,
-    "DL_ERR_IO": SystemCallError,
-    "DL_CANCELLED": CancelledError,
-    "DL_INTERRUPTED": Interrupted,
-    "DL_TIMEOUT": Timeout,
-    "DL_END": EndOfJob,
-}
+_BY_NAME: dict[str, type[Error]] = {name: globals()[kind] for name, kind in _status.EXCEPTIONS.items()}
 
-# The bands of numbers that the header promises.
+# The bands of numbers that the header promises, for codes of a later library.
 _BANDS: tuple[tuple[int, type[Error]], ...] = (
     (-20, CallError),
     (-40, MachineError),
@@ -179,6 +164,11 @@ _BANDS: tuple[tuple[int, type[Error]], ...] = (
     (-80, StateError),
     (-90, DeviceError),
 )
+
+
+def of_code(name: str, message: str) -> Error:
+    """An error that the package finds itself: the name of its status code."""
+    return _BY_NAME[name](message, _status.NUMBERS[name], name)
 
 
 def from_status(code: int, name: str, message: str, sample_index: int, column: int, errno: int) -> Error:

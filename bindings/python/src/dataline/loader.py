@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
-from . import _core
+from . import _calls, _core
 from ._launcher import environment
 from ._options import Log, build
-from ._rows import nanoseconds, row, whole
+from ._rows import nanoseconds, row, rows, whole
 from ._tracing import Delivery
 from .dataset import Dataset, open
-from .errors import NoSuchFieldError
+from .errors import of_code
 from .metrics import Metrics
-from .schema import BadSample, Field, Part, PixelScale, PlanStage, Position, Stats, Tuned
+from .schema import BadSample, Field, Part, PixelScale, PlanStage, Position
 from .tables import options_help
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Loader"]
 
 
-class Loader(_core.Loader):
+class Loader(_calls.Loader):
     """A job's stream of batches, loaded ahead by threads of the library; owns the threads, its memory and its position.
 
     ``for batch in loader`` is one epoch and ``len(loader)`` its number of batches. After a ``break``, the next ``for``
@@ -115,21 +115,6 @@ class Loader(_core.Loader):
         """The schema of batches, after transforms. The first dim is -1 if batches may differ in size."""
         return tuple(Field(*field) for field in self._fields())
 
-    def stats(self) -> Stats:
-        """Counters since the loader was created."""
-        return Stats(*self._stats())
-
-    def set_workers(self, count: int) -> None:
-        """Sets the number of active workers, 1 to ``tuned().most_workers``; the others sleep. Ends tuning. Any thread.
-
-        Raises DataError for another number, and WrongStateError with ``num_workers=0``.
-        """
-        self._set_workers(whole(count, "count"))
-
-    def tuned(self) -> Tuned:
-        """The workers and depth in use, and what ``tune="on"`` or ``tune="watch"`` would change."""
-        return Tuned(*self._tuned())
-
     def metrics(self) -> Metrics:
         """The loader's measurements, as a table that outlives it. With ``stats="full"``, or after a trace has started,
         also where the time goes."""
@@ -185,24 +170,33 @@ class Loader(_core.Loader):
         """
         names = tuple(one.name for one in self.fields)
         if field not in names:
-            raise NoSuchFieldError(f"no field {field!r}; the fields are {names!r}", -6, "DL_ERR_NO_SUCH_FIELD")
+            raise of_code("DL_ERR_NO_SUCH_FIELD", f"no field {field!r}; the fields are {names!r}")
         return PixelScale(*self._pixel_scale(names.index(field), whole(channel, "channel")))
 
     def parts(self) -> tuple[Part, ...]:
         """The current state of the parts of the mix it delivers: requested and delivered shares, epochs. Empty for other
         datasets."""
-        return tuple(Part(*part) for part in self._parts())
+        return tuple(Part(**part) for part in rows(self._part_count, self._part_at))
 
     def plan(self) -> tuple[PlanStage, ...]:
         """Where each stage of a sample runs, in order, field by field: on the host, copies over the bus, on the device."""
-        return tuple(PlanStage(*stage) for stage in self._plan())
+        stages = rows(self._plan_count, self._plan_at)
+        return tuple(
+            PlanStage(stage["field"], stage["text"], stage["device_type"], stage["bytes_in"], stage["bytes_out"])
+            for stage in stages
+        )
 
     def bad_samples(self) -> list[BadSample]:
         """The bad samples found so far, in order of delivery."""
-        return [
-            BadSample(code, name, source, index, epoch, step, slot, None if stand_in < 0 else stand_in, message)
-            for code, name, source, index, epoch, step, slot, stand_in, message in self._bad_samples()
-        ]
+        found = rows(self._bad_sample_count, self._bad_sample_at)
+        for bad in found:
+            bad["replacement"] = None if bad["replacement"] < 0 else bad["replacement"]
+        return [BadSample(**bad) for bad in found]
+
+    def fileno(self) -> int:
+        """A descriptor that is readable while ``next`` would not wait, for select, selectors and asyncio. Never read it
+        or close it."""
+        return self._wait_handle()
 
     def _explain(self, error: BaseException) -> None:
         """Called with each error of ``next`` before it is raised."""

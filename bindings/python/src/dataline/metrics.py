@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from . import _core
-from .errors import CallError
+from ._structs import Stall
+from .errors import of_code
 
 if TYPE_CHECKING:
     from ._metrics_otlp import Exporter
@@ -54,17 +55,6 @@ class Metric(NamedTuple):
     max_ns: int
 
 
-class Stall(NamedTuple):
-    """A call of ``next`` that took 10 ms or more."""
-
-    epoch: int
-    """The epoch of the batch that it delivered."""
-    step: int
-    wait_ns: int
-    cause: str
-    """What the workers did in that time, as in Metric.part; ``"leases"``: the consumer held ``max_leases``."""
-
-
 class Metrics:
     """The measurements of a loader, as rows: ``for row in loader.metrics()``.
 
@@ -77,7 +67,7 @@ class Metrics:
 
     def __iter__(self) -> Iterator[Metric]:
         """The current rows."""
-        return (Metric(*row) for row in self._handle._rows())
+        return (Metric(**row) for row in self._handle._rows())
 
     def __len__(self) -> int:
         return self._handle._count()
@@ -93,7 +83,7 @@ class Metrics:
 
     def stalls(self) -> list[Stall]:
         """The last calls of ``next`` that took long, at most 64, oldest first. Empty without measurements."""
-        return [Stall(*stall) for stall in self._handle._stalls()]
+        return [Stall(**stall) for stall in self._handle._stalls()]
 
     def __repr__(self) -> str:
         return f"<dataline.metrics.Metrics of {len(self)} rows>"
@@ -113,7 +103,7 @@ def metrics_of(measured: Measured) -> Metrics:
 
 def _label(name: str, value: object) -> str:
     if "=" in name:  # else it could be several
-        raise CallError(f"labels: expected a name, got {name!r}", -1, "DL_ERR_INVALID_ARGUMENT")
+        raise of_code("DL_ERR_INVALID_ARGUMENT", f"labels: expected a name, got {name!r}")
     escaped = str(value).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
     return f'{name}="{escaped}"'
 

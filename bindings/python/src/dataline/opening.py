@@ -12,11 +12,10 @@ import weakref
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
-from . import _core
+from . import _calls, _core
 from ._options import Log, build
 from .dataset import Dataset, uri_text
-from .errors import Timeout
-from .schema import OpenProgress
+from .errors import of_code
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -33,7 +32,7 @@ def _set(ready: asyncio.Future[None]) -> None:
         ready.set_result(None)
 
 
-class Opening(_core.Opening):
+class Opening(_calls.Opening):
     """A dataset that a thread of the library is opening, returned by ``open_async``; any thread. In an ``async``
     function, ``await opening`` returns the dataset. As a context manager, it is closed at the end.
 
@@ -57,7 +56,7 @@ class Opening(_core.Opening):
         """
         nanoseconds = -1 if timeout is None else int(min(max(timeout, 0.0), 9e9) * 1e9)
         if not self._taking.acquire(timeout=-1 if timeout is None else min(max(timeout, 0.0), threading.TIMEOUT_MAX)):
-            raise Timeout("another thread is waiting for the dataset", 3, "DL_TIMEOUT")
+            raise of_code("DL_TIMEOUT", "another thread is waiting for the dataset")
         try:
             if self._dataset is None:
                 dataset = Dataset()
@@ -67,9 +66,10 @@ class Opening(_core.Opening):
         finally:
             self._taking.release()
 
-    def progress(self) -> OpenProgress:
-        """The progress so far; never blocks."""
-        return OpenProgress(*self._progress())
+    def fileno(self) -> int:
+        """A descriptor that is readable when ``result`` would not wait, for select and selectors. Never read it or close
+        it."""
+        return self._wait_handle()
 
     def __await__(self) -> Generator[Any, None, Dataset]:
         return self._opened().__await__()

@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from . import _core
 
@@ -66,10 +66,16 @@ class TransformInfo(NamedTuple):
 @cache
 def option_table() -> tuple[OptionInfo, ...]:
     """All options."""
-    return tuple(
-        OptionInfo(key, kind, default, tuple(filter(None, choices.split("|"))), least, most, unit, scope, doc, since)
-        for key, kind, default, choices, least, most, unit, scope, doc, since in _core.option_table()
-    )
+    return tuple(map(_option, _core.option_table()))
+
+
+def _option(found: dict[str, Any]) -> OptionInfo:
+    found["default"] = found.pop("default_value")
+    found["choices"] = tuple(filter(None, found["choices"].split("|")))
+    found["scope"] = ("", "dataset", "loader", "both")[found["scope"]]
+    if not found.pop("has_range"):
+        found["minimum"] = found["maximum"] = None
+    return OptionInfo(**found)
 
 
 def transform_table(extensions: Optional[_core.Extensions] = None) -> tuple[TransformInfo, ...]:

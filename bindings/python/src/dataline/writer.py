@@ -107,7 +107,7 @@ class Writer(_core.Writer):
     @property
     def position(self) -> str:
         """The position of the last shard that existed when the writer was created; empty: none."""
-        return self._info()[4]
+        return self._position()
 
     def append(self, rows: Union[Mapping[str, Any], _core.Batch], position: str = "") -> None:
         """Appends rows: one array per field, the first dim the samples, as for ``from_arrays``; a Ragged; or a list of
@@ -126,7 +126,8 @@ class Writer(_core.Writer):
 
     def info(self) -> Written:
         """The progress so far; any thread."""
-        return Written(*self._info()[:4])
+        found = self._get_info()
+        return Written(nbytes=found.pop("bytes"), **found)
 
     def __enter__(self) -> Writer:
         return self

@@ -12,12 +12,13 @@ constants! {
     DL_END: i32 = 2;
     /// nothing is lost: a later call returns the batch
     DL_TIMEOUT: i32 = 3;
-    /// dl_loader_cancel, until a seek or load; or a cancel token, permanently
+    /// the loader was cancelled, until a seek or load; or its token, permanently
     DL_CANCELLED: i32 = 4;
-    /// dl_loader_interrupt or dl_epoch_interrupt ended this call
+    /// an interrupt of the loader or its loop ended this call
     DL_INTERRUPTED: i32 = 5;
-    /// NULL, a wrong `struct_size` or an invalid value
+    /// an invalid value; in C also NULL or a wrong `struct_size`
     DL_ERR_INVALID_ARGUMENT: i32 = -1;
+    /// no such option; the message names the most similar key
     DL_ERR_UNKNOWN_OPTION: i32 = -2;
     /// wrong type, out of range, or conflicting options
     DL_ERR_BAD_OPTION: i32 = -3;
@@ -25,35 +26,43 @@ constants! {
     DL_ERR_BAD_URI: i32 = -4;
     /// syntax error, or does not fit the fields; see dl_error.column
     DL_ERR_BAD_TRANSFORM: i32 = -5;
+    /// the message names the fields that exist
     DL_ERR_NO_SUCH_FIELD: i32 = -6;
     /// known, but not supported by this build, release or kind of dataset
     DL_ERR_UNSUPPORTED: i32 = -7;
+    /// not possible now; the message states why
     DL_ERR_WRONG_STATE: i32 = -8;
     /// the object belongs to the parent process
     DL_ERR_FORKED: i32 = -9;
+    /// the system has no memory left
     DL_ERR_NO_MEMORY: i32 = -20;
-    /// `memory_budget` is too small; the message names the bytes and the option
+    /// the option `memory_budget` is too small; the message names the bytes
     DL_ERR_OVER_BUDGET: i32 = -21;
     /// too many held batches; the message names `max_leases` and their number
     DL_ERR_LEASES_HELD: i32 = -22;
     /// a thread could not be started
     DL_ERR_THREAD: i32 = -23;
+    /// the process has too many open files
     DL_ERR_TOO_MANY_FILES: i32 = -24;
+    /// no such file or directory
     DL_ERR_NOT_FOUND: i32 = -40;
+    /// the process may not access the file
     DL_ERR_PERMISSION: i32 = -41;
     /// a directory, FIFO, socket or device where a file is needed
     DL_ERR_NOT_A_FILE: i32 = -42;
+    /// reading or writing failed
     DL_ERR_IO: i32 = -43;
     /// a file is shorter than it declares, or became shorter while in use
     DL_ERR_TRUNCATED: i32 = -44;
+    /// the content of a file is invalid
     DL_ERR_CORRUPT: i32 = -45;
     /// object arrays and pickles
     DL_ERR_UNSAFE_TYPE: i32 = -46;
-    /// parts of a dataset do not match each other
+    /// parts of a dataset do not fit each other
     DL_ERR_MISMATCH: i32 = -47;
     /// a file was modified while in use
     DL_ERR_CHANGED: i32 = -48;
-    /// `on_error=raise`; the message names the step, the samples and the causes
+    /// a bad sample with `on_error=raise`; the message names step, samples, causes
     DL_ERR_BAD_SAMPLE: i32 = -49;
     /// more than `max_bad` distinct bad samples
     DL_ERR_TOO_MANY_BAD: i32 = -50;
@@ -71,7 +80,7 @@ constants! {
     DL_ERR_STATE_REFUSED: i32 = -71;
     /// no driver, a driver that is too old, or no such device; see the message
     DL_ERR_NO_DEVICE: i32 = -80;
-    /// permanent: the loader can only be destroyed
+    /// the device failed, permanently: the loader can only be destroyed
     DL_ERR_DEVICE_LOST: i32 = -81;
     /// a bug in the library; please report it
     DL_ERR_INTERNAL: i32 = -99;
@@ -163,8 +172,11 @@ constants! {
     DL_THREAD_ALL: i32 = -1;
     /// dl_metric.thread: the threads that call dl_loader_next
     DL_THREAD_CONSUMER: i32 = -2;
+    /// workers and depth do not change
     DL_TUNE_OFF: i32 = 0;
+    /// reports what it would try, and changes nothing
     DL_TUNE_WATCH: i32 = 1;
+    /// changes workers and depth
     DL_TUNE_ON: i32 = 2;
     DL_SNIFF_NO: i32 = 0;
     DL_SNIFF_GUESS: i32 = 1;

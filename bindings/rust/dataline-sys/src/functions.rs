@@ -1115,9 +1115,9 @@ functions! {
         error: *mut dl_error,
     ) -> dl_status;
 
-    /// Completes the last shard and renames the set to PATH. Afterwards, the writer can only be destroyed.
+    /// Ends the last shard and renames the set to PATH. Nothing can be appended afterwards.
     ///
-    /// Errors: DL_ERR_EMPTY (no rows). Since 0.3.
+    /// Errors: DL_ERR_EMPTY (no rows), DL_ERR_WRONG_STATE (already finished), and errors of files. Since 0.3.
     ///
     /// Unstable: may change or be removed in a minor release.
     fn dl_writer_finish(writer: *mut dl_writer, error: *mut dl_error) -> dl_status;

@@ -404,13 +404,13 @@ structs! {
     /// rank in the epochs so far.
     struct dl_stats {
         struct_size: u32,
-        /// in use; 0: the caller's thread
+        /// workers in use; 0: the caller's thread
         num_workers: i32,
-        /// delivered
+        /// batches delivered
         batches: i64,
-        /// delivered, without pads
+        /// samples delivered, without pads
         samples: i64,
-        /// delivered
+        /// bytes delivered
         bytes: i64,
         /// bad samples that were skipped
         skipped: i64,
@@ -428,25 +428,25 @@ structs! {
         waits: i64,
         /// CPU time of worker threads; 0 with `num_workers=0`
         worker_cpu_ns: i64,
-        /// the slots; for rows without a fixed size, the part touched so far
+        /// size of the slots; for rows without a fixed size, the part touched so far
         arena_bytes: i64,
         /// all host memory that the loader holds now
         held_bytes: i64,
-        /// the limit in force
+        /// the memory limit in force
         budget_bytes: i64,
         /// batches held by consumers now
         leases_held: i64,
-        /// batches delivered as copies, because all slots for leases were in use
+        /// batches delivered as a new allocation, beyond the slots for leases
         lease_copies: i64,
-        /// loaded, not yet delivered
+        /// batches loaded, not yet delivered
         ready_batches: i64,
-        /// page-locked; 0 if that was refused (logged once)
+        /// page-locked memory; 0 if the system refused it (logged once)
         pinned_bytes: i64,
         /// workers abandoned in a host callback that did not return
         threads_abandoned: i64,
         /// device memory that the loader holds now
         device_bytes: i64,
-        /// copied over the bus to the device
+        /// bytes copied over the bus to the device
         copied_bytes: i64,
         /// images delivered although the decoder warned of damage (`on_warning=accept`)
         warned: i64,
@@ -456,15 +456,21 @@ structs! {
         cache_made: i64,
     }
 
-    /// A bad sample found so far (`on_error` replace, quarantine or raise), in order of delivery.
+    /// A bad sample that the loader found (`on_error` replace, quarantine or raise). Bad samples are in order
+    /// of delivery.
     struct dl_bad_sample {
         struct_size: u32,
+        /// the kind of error
         code: dl_status,
+        /// the part of a mix that it belongs to; 0 without a mix
         source: i64,
+        /// its index in that dataset
         index: i64,
-        /// where it was first found
+        /// the epoch where it was found first
         epoch: i64,
+        /// the step where it was found first
         step: i64,
+        /// the slot where it was found first
         slot: i64,
         /// the replacement sample; -1: skipped
         replacement: i64,
@@ -488,24 +494,24 @@ structs! {
         sample_indices: *const i64,
     }
 
-    /// Progress of an opening. All numbers only grow. Totals grow as more files are found and opened. A total
-    /// is never less than the part that is done. The DL_LOG_PROGRESS lines of the log contain the same
-    /// numbers.
+    /// The progress of an opening. All numbers only grow. Totals grow as more becomes known, since files are
+    /// listed before the first is opened. A total is never less than the part that is done. The
+    /// DL_LOG_PROGRESS lines of the log contain the same numbers.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_progress {
         struct_size: u32,
         /// 1: dl_opening_wait would not wait
         done: i32,
-        /// opened
+        /// files opened so far
         files: i64,
         /// files of the URI; 0: not known yet
         total_files: i64,
-        /// read into memory (`io=memory`, .gz: as stored, then decompressed) or searched
+        /// bytes read into memory (`io=memory`, .gz: as stored, then decompressed) or searched
         bytes: i64,
-        /// of the files that were started; 0: only headers are read
+        /// size of the files that were started; 0: only headers are read
         total_bytes: i64,
-        /// found in folders, label files and tars
+        /// entries found in folders, label files and tars
         entries: i64,
     }
 
@@ -602,12 +608,14 @@ structs! {
     struct dl_stall {
         struct_size: u32,
         reserved: u32,
-        /// of the batch that was delivered
+        /// epoch of the batch that was delivered
         epoch: i64,
+        /// step of that batch
         step: i64,
+        /// duration of the call
         wait_ns: i64,
-        /// What the workers spent that time on, as in dl_metric.part; "leases": the consumer held
-        /// `max_leases` batches. Borrowed from the dl_metrics.
+        /// What the workers spent that time on, as dl_metric.part; "leases": the consumer held `max_leases`
+        /// batches. Borrowed from the dl_metrics.
         cause: *const c_char,
     }
 
@@ -624,29 +632,31 @@ structs! {
         write: dl_trace_sink_write,
     }
 
-    /// The setting in force, and the state of tuning. Since 0.3.
+    /// The workers and the depth in use, and what tuning does or would do. Since 0.3.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_tuned {
         struct_size: u32,
-        /// `DL_TUNE_*`
+        /// `DL_TUNE_*`: the option `tune`
         mode: i32,
-        /// active now, possibly as a trial; 0: the caller's thread
+        /// active workers, perhaps only as a trial; 0: the caller's thread
         num_workers: i64,
-        /// now
+        /// the depth in use
         prefetch_depth: i64,
-        /// memory is planned for this many
+        /// memory is planned for this many workers
         most_workers: i64,
+        /// memory is planned for this depth
         most_depth: i64,
-        /// the best so far; with DL_TUNE_WATCH, the setting to try next
+        /// the best number so far; with DL_TUNE_WATCH, the number to try next
         wanted_workers: i64,
+        /// the best depth so far; with DL_TUNE_WATCH, the depth to try next
         wanted_depth: i64,
         /// how often the setting changed so far
         changes: i64,
-        /// 1: tuning is at rest
+        /// 1: nothing is tried now
         frozen: i32,
         reserved: u32,
-        /// consumed, in the last complete measurement; 0 before the first one, like `wait_share`
+        /// Batches consumed per second, in the last complete measurement. Before that 0, as is `wait_share`.
         batches_per_s: f64,
         /// share of that time in which the consumer waited, 0 to 1
         wait_share: f64,
@@ -692,39 +702,39 @@ structs! {
     struct dl_part {
         struct_size: u32,
         reserved: u32,
-        /// borrowed from the dataset or loader, like `uri` and `transform`
+        /// name in the mix; borrowed from the dataset or loader, like `uri` and `transform`
         name: *const c_char,
         /// dataset: as in the recipe, or as its dataset was opened; loader: NULL
         uri: *const c_char,
-        /// in the part
+        /// the sample count of the part
         samples: i64,
-        /// loader: to this rank since create, without pads
+        /// loader: samples delivered to this rank since create, without pads
         delivered: i64,
         /// dataset: its repeat; 0: it has a weight
         repeat: f64,
         /// Loader: how many passes over the part the job has made at its position, over all ranks.
         epochs: f64,
-        /// the requested share at the current step; dataset: at the start of a job
+        /// the requested share of the samples drawn now; dataset: at the start of a job
         share_asked: f64,
-        /// loader: the share of the delivered samples
+        /// loader: the share of what was delivered
         share_got: f64,
-        /// dataset: the part's own, "" for none; loader: NULL
+        /// dataset: the part's own transform, "" for none; loader: NULL
         transform: *const c_char,
     }
 
-    /// Progress of a writer. Since 0.3.
+    /// The progress of a writer. Since 0.3.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_writer_info {
         struct_size: u32,
         reserved: u32,
-        /// appended, including those present at create
+        /// samples appended, including those present at create
         samples: i64,
-        /// present at create
+        /// samples present at create
         resumed_samples: i64,
-        /// finished
+        /// finished shards
         shards: i64,
-        /// of the finished shards
+        /// size of the finished shards
         bytes: i64,
     }
 

@@ -56,6 +56,9 @@
 #![warn(unsafe_op_in_unsafe_fn)]
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc, clippy::must_use_candidate)]
 
+#[macro_use]
+mod macros;
+
 mod array;
 pub mod arrow;
 mod batch;
@@ -75,6 +78,7 @@ mod ffi;
 mod field;
 mod file;
 mod format;
+mod generated;
 mod image;
 mod launcher;
 mod lend;
@@ -93,7 +97,6 @@ mod record;
 mod row;
 mod scoped;
 mod source;
-mod stats;
 mod storage;
 #[cfg(feature = "futures")]
 mod stream;
@@ -102,8 +105,8 @@ mod table;
 mod tensor;
 mod threads;
 mod trace;
-mod tuned;
 mod value;
+mod value_of;
 mod version;
 mod writer;
 
@@ -111,7 +114,6 @@ pub use array::Array;
 pub use batch::{Batch, BatchInfo};
 pub use callback::{CancelFlag, ExtensionError};
 pub use cancel::{CancelHandle, CancelToken};
-pub use code::Code;
 pub use dataset::Dataset;
 pub use device::Device;
 pub use element::{Bf16, Element, F16};
@@ -121,14 +123,16 @@ pub use extensions::Extensions;
 pub use field::{DType, Field, Kind};
 pub use file::File;
 pub use format::{FirstBytes, Format, FormatKey, FormatRequest, Sniff};
+pub use generated::codes::Code;
+pub use generated::values::*;
 pub use image::{ImageFormat, ImageInfo, PixelScale};
 pub use launcher::{launcher, Launcher};
 pub use loader::{Loader, Position};
 pub use memory::{Allocator, MemoryKind};
-pub use metrics::{Metric, MetricKind, MetricThread, Metrics, Stall};
-pub use mix::{MixPart, MixStage, PartInfo, Share};
+pub use metrics::{Metric, MetricKind, MetricThread, Metrics};
+pub use mix::{MixPart, MixStage, Share};
 pub use next::Next;
-pub use opening::{Opening, Progress};
+pub use opening::Opening;
 pub use operator::{ArgumentValue, Operator, OperatorUse};
 pub use options::{LogLevel, Options};
 pub use plan::PlanStage;
@@ -136,7 +140,6 @@ pub use record::Record;
 pub use row::OperatorRow;
 pub use scoped::with_borrowed;
 pub use source::{Source, SourceError};
-pub use stats::{BadSample, Stats};
 pub use storage::{Storage, StorageRequest, StoredObject};
 #[cfg(feature = "futures")]
 #[cfg_attr(docsrs, doc(cfg(feature = "futures")))]
@@ -147,10 +150,9 @@ pub use table::{
 };
 pub use tensor::Tensor;
 pub use threads::{Threads, WorkerBody};
-pub use tuned::{Tune, Tuned};
 pub use value::Value;
 pub use version::{abi_version, build_info, version};
-pub use writer::{Writer, WriterInfo};
+pub use writer::Writer;
 
 /// The code of the README.
 #[cfg(doctest)]

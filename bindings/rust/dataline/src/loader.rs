@@ -4,12 +4,8 @@
 use crate::cancel::Shared;
 use crate::lend::lend;
 use crate::trace::Tracing;
-use crate::tuned::{self, Tuned};
-use crate::{
-    ffi, field, mix, BadSample, Batch, CancelHandle, Dataset, Device, Epoch, Field, Metrics, Next, Options,
-    PartInfo,
-};
-use crate::{Code, Error, PixelScale, PlanStage, Result, Stats};
+use crate::{ffi, field, Batch, CancelHandle, Dataset, Device, Epoch, Field, Metrics, Next, Options};
+use crate::{Code, Error, PixelScale, PlanStage, Result};
 use dataline_sys as sys;
 use std::fmt;
 use std::marker::PhantomData;
@@ -273,75 +269,6 @@ impl<'a> Loader<'a> {
                 Ok(unsafe { PlanStage::of(&stage, device) })
             })
             .collect()
-    }
-
-    /// The current state of the parts of the mix it delivers: requested and delivered shares, epochs. Empty
-    /// for other datasets.
-    ///
-    /// # Errors
-    /// [`Code::Forked`].
-    pub fn parts(&self) -> Result<Vec<PartInfo>> {
-        // SAFETY: a live handle.
-        (0..unsafe { sys::dl_loader_part_count(self.handle) })
-            .map(|index| {
-                let mut part = mix::blank_part();
-                // SAFETY: a live handle; `part` states its size.
-                ffi::hard(|error| unsafe { sys::dl_loader_part_at(self.handle, index, &mut part, error) })?;
-                // SAFETY: its texts live as long as the loader.
-                Ok(unsafe { PartInfo::of(&part) })
-            })
-            .collect()
-    }
-
-    /// Counters since the loader was created.
-    ///
-    /// # Errors
-    /// [`Code::Forked`](crate::Code::Forked).
-    pub fn stats(&self) -> Result<Stats> {
-        let mut stats = sys::dl_stats { struct_size: ffi::size::<sys::dl_stats>(), ..Default::default() };
-        // SAFETY: a live handle; `stats` states its size.
-        ffi::hard(|error| unsafe { sys::dl_loader_stats(self.handle, &mut stats, error) })?;
-        Ok(Stats::from(&stats))
-    }
-
-    /// Sets the number of active workers, 1 to [`Tuned::most_workers`]; the others sleep. Ends tuning. Any
-    /// thread.
-    ///
-    /// # Errors
-    /// [`Code::OutOfRange`], [`Code::WrongState`] (with `num_workers=0`), [`Code::Forked`].
-    pub fn set_workers(&self, count: i64) -> Result<()> {
-        // SAFETY: a live handle.
-        ffi::hard(|error| unsafe { sys::dl_loader_set_workers(self.handle, count, error) })
-    }
-
-    /// The workers and depth in use, and what `tune=on` or `tune=watch` would change.
-    ///
-    /// # Errors
-    /// [`Code::Forked`].
-    pub fn tuned(&self) -> Result<Tuned> {
-        let mut tuned = tuned::blank();
-        // SAFETY: a live handle; `tuned` states its size.
-        ffi::hard(|error| unsafe { sys::dl_loader_tuned(self.handle, &mut tuned, error) })?;
-        Ok(Tuned::from(&tuned))
-    }
-
-    /// The bad samples found so far, in order of delivery; none in a forked child.
-    ///
-    /// # Errors
-    /// Only [`Error::Internal`](crate::Error::Internal): the list only grows.
-    pub fn bad_samples(&self) -> Result<Vec<BadSample>> {
-        // SAFETY: a live handle.
-        (0..unsafe { sys::dl_loader_bad_sample_count(self.handle) })
-            .map(|index| self.bad_sample(index))
-            .collect()
-    }
-
-    fn bad_sample(&self, index: i64) -> Result<BadSample> {
-        let mut bad =
-            sys::dl_bad_sample { struct_size: ffi::size::<sys::dl_bad_sample>(), ..Default::default() };
-        // SAFETY: a live handle; `bad` states its size.
-        ffi::hard(|error| unsafe { sys::dl_loader_bad_sample_at(self.handle, index, &mut bad, error) })?;
-        Ok(BadSample::from(&bad))
     }
 }
 

@@ -36,7 +36,7 @@ pub enum MetricThread {
 pub struct Metric {
     /// How its value changes.
     pub kind: MetricKind,
-    /// A member of [`Stats`](crate::Stats), or for durations `next`, `between`, `work`, `wait`, `off_cpu`,
+    /// A member of `dl_stats` of `dataline.h`, or for durations `next`, `between`, `work`, `wait`, `off_cpu`,
     /// `device`.
     pub name: String,
     /// The part of a divided metric: a stage (`read`, `image: decode`), or why a worker waits (`no room`).
@@ -60,20 +60,6 @@ pub struct Metric {
     pub p99: Duration,
     /// For a duration: the longest time.
     pub max: Duration,
-}
-
-/// A call of [`Loader::next`](crate::Loader::next) that took 10 ms or more.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Stall {
-    /// The epoch of the batch that it delivered.
-    pub epoch: i64,
-    /// The step of the batch that it delivered.
-    pub step: i64,
-    /// The duration of the call.
-    pub wait: Duration,
-    /// What the workers did in that time, as in [`Metric::part`]. `leases`: too many batches were held.
-    pub cause: String,
 }
 
 /// A table that outlives its loader and then returns the final numbers. Several threads may read it, also
@@ -134,6 +120,10 @@ impl Metrics {
         Ok(Metrics { handle })
     }
 
+    pub(crate) fn raw(&self) -> *mut sys::dl_metrics {
+        self.handle
+    }
+
     /// The current rows.
     ///
     /// # Errors
@@ -170,31 +160,6 @@ impl Metrics {
             p99: time(row.p99_ns),
             max: time(row.max_ns),
         })
-    }
-
-    /// The last calls of `next` that took long, at most 64, oldest first.
-    ///
-    /// # Errors
-    /// Only [`Error::Internal`](crate::Error::Internal).
-    pub fn stalls(&self) -> Result<Vec<Stall>> {
-        // SAFETY: a live handle.
-        (0..unsafe { sys::dl_metrics_stall_count(self.handle) })
-            .map(|index| {
-                let mut stall =
-                    sys::dl_stall { struct_size: ffi::size::<sys::dl_stall>(), ..Default::default() };
-                // SAFETY: a live handle; `stall` states its size.
-                ffi::hard(|error| unsafe {
-                    sys::dl_metrics_stall_at(self.handle, index, &mut stall, error)
-                })?;
-                Ok(Stall {
-                    epoch: stall.epoch,
-                    step: stall.step,
-                    wait: time(stall.wait_ns),
-                    // SAFETY: it lives as long as the handle.
-                    cause: unsafe { ffi::text_of(stall.cause) },
-                })
-            })
-            .collect()
     }
 
     /// The table in Prometheus's text format 0.0.4, with `labels` added to each series. A label value may be

@@ -38,59 +38,6 @@ pub struct MixStage {
     pub weights: Vec<f64>,
 }
 
-/// A part of a mix, described by its dataset or by a loader.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct PartInfo {
-    /// The name in the mix.
-    pub name: String,
-    /// Dataset: the URI in the recipe. Loader: `""`.
-    pub uri: String,
-    /// The sample count of the part.
-    pub samples: i64,
-    /// Loader: samples delivered to this rank since the loader was created, without pads.
-    pub delivered: i64,
-    /// Dataset: how often an epoch repeats each sample; 0: the part has a weight.
-    pub repeat: f64,
-    /// Loader: how many passes over the part the job has made so far, over all ranks.
-    pub epochs: f64,
-    /// Loader: the requested share of the samples drawn now. Dataset: the share at the start of a job.
-    pub share_asked: f64,
-    /// Loader: the share of the delivered samples.
-    pub share_got: f64,
-    /// Dataset: the part's own transform, `""` for none. Loader: `""`.
-    pub transform: String,
-}
-
-impl PartInfo {
-    /// # Safety
-    /// The part's texts are live.
-    pub(crate) unsafe fn of(part: &sys::dl_part) -> PartInfo {
-        PartInfo {
-            // SAFETY: the caller's promise, as below.
-            name: unsafe { ffi::text_of(part.name) },
-            // SAFETY: as above.
-            uri: if part.uri.is_null() { String::new() } else { unsafe { ffi::text_of(part.uri) } },
-            samples: part.samples,
-            delivered: part.delivered,
-            repeat: part.repeat,
-            epochs: part.epochs,
-            share_asked: part.share_asked,
-            share_got: part.share_got,
-            // SAFETY: as above.
-            transform: if part.transform.is_null() {
-                String::new()
-            } else {
-                unsafe { ffi::text_of(part.transform) }
-            },
-        }
-    }
-}
-
-pub(crate) fn blank_part() -> sys::dl_part {
-    sys::dl_part { struct_size: ffi::size::<sys::dl_part>(), ..Default::default() }
-}
-
 impl<'a> Dataset<'a> {
     /// Draws from all parts by weight, or repeats each sample. `samples_per_epoch` applies to weights;
     /// `None`: the sample count of all parts together. The option `pack_length` packs the documents that are
@@ -159,22 +106,5 @@ impl<'a> Dataset<'a> {
                 error,
             )
         })
-    }
-
-    /// The parts of a mix; empty for other datasets.
-    ///
-    /// # Errors
-    /// Only [`Error::Internal`].
-    pub fn parts(&self) -> Result<Vec<PartInfo>> {
-        // SAFETY: a live handle.
-        (0..unsafe { sys::dl_dataset_part_count(self.raw()) })
-            .map(|index| {
-                let mut part = blank_part();
-                // SAFETY: a live handle; `part` states its size.
-                ffi::hard(|error| unsafe { sys::dl_dataset_part_at(self.raw(), index, &mut part, error) })?;
-                // SAFETY: its texts live as long as the dataset.
-                Ok(unsafe { PartInfo::of(&part) })
-            })
-            .collect()
     }
 }

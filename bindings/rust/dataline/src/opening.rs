@@ -1,7 +1,8 @@
 //! Opening without waiting.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::{ffi, Code, Dataset, Error, Options, Result};
+use crate::value_of::Filled;
+use crate::{ffi, Code, Dataset, Error, Options, Progress, Result};
 use dataline_sys as sys;
 use std::fmt;
 use std::future::Future;
@@ -11,24 +12,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
-
-/// The progress of an [`Opening`]. The numbers only grow, including the totals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// [`Opening::wait`] would not wait.
-    pub done: bool,
-    /// Files opened so far.
-    pub files: i64,
-    /// Files that the URI matches; 0: not known yet.
-    pub total_files: i64,
-    /// Bytes read into memory (`io=memory`, `.gz`: as stored, then decompressed) or searched (tar).
-    pub bytes: i64,
-    /// Bytes of the files that were started; 0: only headers are read.
-    pub total_bytes: i64,
-    /// Entries found in folders, label files and tars.
-    pub entries: i64,
-}
 
 struct Handle(*mut sys::dl_opening);
 
@@ -134,18 +117,11 @@ impl Opening {
     /// The progress so far. Never blocks.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        let mut from =
-            sys::dl_progress { struct_size: ffi::size::<sys::dl_progress>(), ..Default::default() };
-        // SAFETY: a live handle; `from` states its size. Nothing else can be wrong.
-        let _ = ffi::hard(|error| unsafe { sys::dl_opening_progress(self.handle.0, &mut from, error) });
-        Progress {
-            done: from.done != 0,
-            files: from.files,
-            total_files: from.total_files,
-            bytes: from.bytes,
-            total_bytes: from.total_bytes,
-            entries: from.entries,
-        }
+        let mut raw = Progress::blank();
+        // SAFETY: a live handle; `raw` states its size. Nothing else can be wrong.
+        let _ = ffi::hard(|error| unsafe { sys::dl_opening_progress(self.handle.0, &mut raw, error) });
+        // SAFETY: it has no texts.
+        unsafe { Progress::of(&raw) }
     }
 
     /// Ends the opening soon, with [`Error::Cancelled`], unless it has already finished. Never blocks.

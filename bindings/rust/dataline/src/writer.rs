@@ -45,20 +45,6 @@ unsafe impl Send for Writer {}
 // SAFETY: as above.
 unsafe impl Sync for Writer {}
 
-/// The progress of a [`Writer`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WriterInfo {
-    /// Samples appended, including those that existed when the writer was created.
-    pub samples: i64,
-    /// Samples that existed when the writer was created.
-    pub resumed_samples: i64,
-    /// Finished shards.
-    pub shards: i64,
-    /// Bytes of the finished shards.
-    pub bytes: i64,
-}
-
 impl Writer {
     /// Starts a set, or resumes an unfinished one. `uri` is `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`,
     /// with a format of [`writer_formats_table`](crate::writer_formats_table). `fields` are the fields of one
@@ -103,31 +89,8 @@ impl Writer {
         })
     }
 
-    /// Closes the last shard and renames the set to `PATH`. Nothing can be appended afterwards.
-    ///
-    /// # Errors
-    /// [`Empty`](crate::Code::Empty): no row was appended; [`WrongState`](crate::Code::WrongState): it is
-    /// already finished; and file errors.
-    pub fn finish(&self) -> Result<()> {
-        // SAFETY: a live handle.
-        ffi::hard(|error| unsafe { sys::dl_writer_finish(self.handle, error) })
-    }
-
-    /// The progress so far.
-    ///
-    /// # Errors
-    /// None now; later libraries may return some.
-    pub fn info(&self) -> Result<WriterInfo> {
-        let mut info =
-            sys::dl_writer_info { struct_size: ffi::size::<sys::dl_writer_info>(), ..Default::default() };
-        // SAFETY: a live handle; `info` states its size.
-        ffi::hard(|error| unsafe { sys::dl_writer_get_info(self.handle, &mut info, error) })?;
-        Ok(WriterInfo {
-            samples: info.samples,
-            resumed_samples: info.resumed_samples,
-            shards: info.shards,
-            bytes: info.bytes,
-        })
+    pub(crate) fn raw(&self) -> *mut sys::dl_writer {
+        self.handle
     }
 
     /// The position of the last shard that existed when the writer was created; `""`: none.

@@ -58,7 +58,7 @@ fn epoch(
         if Instant::now() >= due {
             due = Instant::now() + INTERVAL;
             let seconds = began.elapsed().as_secs_f64();
-            let waited = (loader.stats()?.wait_ns - before.wait_ns) as f64 * 1e-9;
+            let waited = (loader.stats()?.wait - before.wait).as_secs_f64();
             let rate = HumanCount((samples as f64 / seconds) as u64);
             bar.set_prefix(format!("epoch {}", loader.position()?.epoch));
             bar.set_message(format!("{rate} samples/s, waited {:.1} %", 100.0 * waited / seconds));

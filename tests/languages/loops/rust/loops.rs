@@ -2,6 +2,7 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 #![forbid(unsafe_code)]
+mod calls;
 
 use dataline::{Array, Batch, Dataset, Epoch, Error, Loader, Next, Options, Result};
 use std::collections::{BTreeSet, HashMap};
@@ -102,6 +103,11 @@ impl<'t, 'l> Job<'t, 'l> {
             ["share", name, count] => {
                 share(&self.loops[name], count.parse().unwrap()).unwrap_or_else(|e| said_error(&e))
             }
+            ["call", name, ..] => {
+                let numbers: Vec<i64> = words[2..].iter().map(|word| word.parse().unwrap()).collect();
+                said_done(calls::call(self.loader, name, &numbers))
+            }
+            ["get", name] => calls::get(self.loader, name).unwrap_or_else(|error| said_error(&error)),
             ["position"] => {
                 let at = self.loader.position().unwrap();
                 format!("{} {}", at.epoch, at.step)
