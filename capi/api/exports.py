@@ -23,7 +23,7 @@ def node(name, functions, base="", before=()):
 
 
 def version_script(api):
-    """A node for each release that added stable functions, which is based on the node before. The unstable ones have their own."""
+    """A node for each release that added stable functions, based on the node before; one for the unstable functions."""
     functions = exported(api)
     stable = [one for one in functions if not one.get("unstable")]
     lines, base = [f"/* {HEAD}", " * SPDX-License-Identifier: Apache-2.0 */"], ""

@@ -38,7 +38,9 @@ def kind_of(tokens):
     automatic = tokens[0] == "or_auto"
     maker = tokens[2] if automatic else tokens[0]
     if maker == "array":
-        return {"type": next(token.rpartition("::k")[2].lower() for token in tokens if token.startswith("OptionType::"))}
+        return {
+            "type": next(token.rpartition("::k")[2].lower() for token in tokens if token.startswith("OptionType::"))
+        }
     if maker not in KINDS:
         raise ValueError(f"option_rows.inc: options.py does not know the kind {maker}")
     found = texts(tokens)

@@ -1,7 +1,7 @@
 """What Python's package makes of the header: which calls are simple, and how structs, words and status codes look.
 
-A simple call has a handle, scalars and text as arguments, and scalars, text or a struct of those as results. python_c.py makes
-the extension's half of it, python_methods.py the method. What is not as in the header is listed here.
+A simple call has a handle, scalars and text as arguments, and scalars, text or a struct of those as results. python_c.py
+makes the extension's half of it, python_methods.py the method. What is not as in the header is listed here.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,7 +14,14 @@ from words import camel
 FOLDER = "bindings/python/src/dataline"
 # Handles whose objects have a Handle of handle.h, which is what a generated call enters.
 HANDLES = ("dl_dataset", "dl_loader", "dl_opening", "dl_writer")
-TYPES = {"int32_t": "int", "int64_t": "int", "intptr_t": "int", "double": "float", "const char*": "str", "dl_status": "int"}
+TYPES = {
+    "int32_t": "int",
+    "int64_t": "int",
+    "intptr_t": "int",
+    "dl_status": "int",
+    "double": "float",
+    "const char*": "str",
+}
 
 # Calls that the extension contains by hand, or that Python does not have.
 BY_HAND = {
@@ -33,10 +40,23 @@ BY_HAND = {
 }
 # Generated in the extension, but the method is written by hand: it renames, or joins calls, or accepts more.
 IDIOMATIC = {
-    *("dl_dataset_image_info", "dl_dataset_part_at", "dl_dataset_part_count", "dl_loader_bad_sample_at"),
-    *("dl_loader_bad_sample_count", "dl_loader_part_at", "dl_loader_part_count", "dl_loader_pixel_scale"),
-    *("dl_loader_plan_at", "dl_loader_plan_count", "dl_loader_position", "dl_loader_seek", "dl_loader_wait_handle"),
-    *("dl_opening_wait_handle", "dl_writer_finish", "dl_writer_get_info", "dl_writer_position"),
+    "dl_dataset_image_info",
+    "dl_dataset_part_at",
+    "dl_dataset_part_count",
+    "dl_loader_bad_sample_at",
+    "dl_loader_bad_sample_count",
+    "dl_loader_part_at",
+    "dl_loader_part_count",
+    "dl_loader_pixel_scale",
+    "dl_loader_plan_at",
+    "dl_loader_plan_count",
+    "dl_loader_position",
+    "dl_loader_seek",
+    "dl_loader_wait_handle",
+    "dl_opening_wait_handle",
+    "dl_writer_finish",
+    "dl_writer_get_info",
+    "dl_writer_position",
 }
 # Classes of structs that methods by hand return too, and names that are not the header's.
 CLASSES = {"dl_part": "Part", "dl_progress": "OpenProgress", "dl_stall": "Stall"}
@@ -75,12 +95,12 @@ BANDS = {
 
 def exceptions(api):
     """{status code: class} of all that become exceptions."""
-    found = {one["name"]: EXCEPTIONS.get(one["name"]) or BANDS.get(one.get("band")) for one in api["status_codes"]}
+    found = {one["name"]: EXCEPTIONS.get(one["name"], BANDS.get(one.get("band"))) for one in api["status_codes"]}
     return {name: kind for name, kind in found.items() if kind}
 
 
 class Call:
-    """A simple call: its Python object, arguments and results. `value`: the type of a result that is returned."""
+    """A simple call: the kind of its object, its method, arguments and results. `struct`: of its one result, or None."""
 
     def __init__(self, function, structs):
         self.function, self.name = function, function["name"]
@@ -94,6 +114,16 @@ class Call:
         self.outputs = [one for one in rest if one["type"] not in TYPES]
         self.struct = structs.get(self.outputs[0]["type"].rstrip("*")) if len(self.outputs) == 1 else None
         self.is_public = self.name not in IDIOMATIC
+
+    def is_optional(self, parameter):
+        """Text that may be NULL, which is None in Python."""
+        doc = " ".join(self.function.get("doc", []))
+        return parameter["type"] == "const char*" and f"If {parameter['name']} is NULL" in doc
+
+    def arguments(self):
+        """{name: Python's type} of the arguments."""
+        types = {one["name"]: TYPES[one["type"]] for one in self.inputs}
+        return types | {one["name"]: "Optional[str]" for one in self.inputs if self.is_optional(one)}
 
     def result(self):
         """Python's type of what it returns: of the extension's half."""
@@ -115,9 +145,10 @@ def is_simple(function, structs):
     if not target or target[0] not in HANDLES or function["name"] in BY_HAND:
         return False
     fails = function["returns"] == "dl_status"
-    results = [f"{name}*" for name in (*TYPES, *structs)] if fails else []
-    rest = parameters[1 : -1 if fails else None]
-    return (fails or function["returns"] in TYPES) and all(one["type"] in (*TYPES, *results) for one in rest)
+    rest = [one["type"] for one in parameters[1 : -1 if fails else None] if one["type"] not in TYPES]
+    scalars = all(one in [f"{name}*" for name in TYPES] for one in rest)
+    struct = len(rest) == 1 and rest[0] in [f"{name}*" for name in structs]
+    return (scalars or struct) if fails else not rest and function["returns"] in TYPES
 
 
 def value_structs(api):

@@ -76,7 +76,7 @@ def body(call):
         lines.append(f"  {LETTERS[one['type']][1]} {one['name']};")
         arguments.append(one["name"])
     if call.inputs:
-        letters = "".join("z" if is_optional(call, one) else LETTERS[one["type"]][0] for one in call.inputs)
+        letters = "".join("z" if call.is_optional(one) else LETTERS[one["type"]][0] for one in call.inputs)
         places = ", ".join(f"&{one['name']}" for one in call.inputs)
         lines.append(f'  if (!PyArg_ParseTuple(arguments, "{letters}:_{call.method}", {places})) return NULL;')
     else:
@@ -99,11 +99,6 @@ def body(call):
     return [*lines, "}", ""]
 
 
-def is_optional(call, parameter):
-    """Text that may be NULL is None in Python."""
-    return parameter["type"] == "const char*" and f"If {parameter['name']} is NULL" in " ".join(call.function.get("doc", []))
-
-
 def row(call):
     signature = "".join(f", {one['name']}" for one in call.inputs)
     how = "METH_VARARGS" if call.inputs else "METH_NOARGS"
@@ -119,7 +114,11 @@ def source(api):
     structs = python.dicts(api)
     found = [python.words_of(one, api) for struct in structs for one in python.values(struct)]
     tables = {group["name"]: group for group in found if group}
-    lines = [*head("Calls that have scalars and text as arguments and results, and structs as dicts."), '#include "calls.h"', ""]
+    lines = [
+        *head("Calls that have scalars and text as arguments and results, and structs as dicts."),
+        '#include "calls.h"',
+        "",
+    ]
     for group in tables.values():
         lines += word_table(group)
     for struct in structs:
@@ -131,8 +130,17 @@ def source(api):
 
 
 def header(api):
-    lines = [*head("See calls.c."), "#ifndef DATALINE_PYTHON_CALLS_H", "#define DATALINE_PYTHON_CALLS_H", "", '#include "call.h"', ""]
-    lines += [f"PyObject* {one['name'].removeprefix('dl_')}_dict(const {one['name']}* from);" for one in python.dicts(api)]
+    lines = [
+        *head("See calls.c."),
+        "#ifndef DATALINE_PYTHON_CALLS_H",
+        "#define DATALINE_PYTHON_CALLS_H",
+        "",
+        '#include "call.h"',
+        "",
+    ]
+    lines += [
+        f"PyObject* {one['name'].removeprefix('dl_')}_dict(const {one['name']}* from);" for one in python.dicts(api)
+    ]
     for kind, calls in by_kind(python.calls(api)).items():
         lines += ["", *(f"{prototype(call)};" for call in calls), f"#define {kind.upper()}_CALLS \\"]
         lines += [f"{line}, \\" for line in map(row, calls[:-1])] + [row(calls[-1])]
@@ -140,13 +148,15 @@ def header(api):
 
 
 def stub(api):
-    lines = [f"# The generated methods of _core. {HEAD}", "# SPDX-License-Identifier: Apache-2.0", "from typing import Any, Optional"]
+    lines = [
+        f"# The generated methods of _core. {HEAD}",
+        "# SPDX-License-Identifier: Apache-2.0",
+        "from typing import Any, Optional",
+    ]
     for kind, calls in by_kind(python.calls(api)).items():
         lines += ["", f"class {camel(kind)}Calls:"]
         for call in calls:
-            types = {one["name"]: python.TYPES[one["type"]] for one in call.inputs}
-            types |= {one["name"]: "Optional[str]" for one in call.inputs if is_optional(call, one)}
-            parameters = "".join(f"{name}: {kind_}, " for name, kind_ in types.items())
+            parameters = "".join(f"{name}: {c_type}, " for name, c_type in call.arguments().items())
             signature = f"self, {parameters}/" if parameters else "self"
             lines.append(f"    def _{call.method}({signature}) -> {call.result()}: ...")
     return lines

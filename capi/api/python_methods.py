@@ -10,7 +10,12 @@ import python
 from words import HEAD, camel
 
 WIDTH = 118
-CHECKS = {"int64_t": 'whole({0}, "{0}")', "int32_t": 'whole({0}, "{0}")', "double": 'real({0}, "{0}")', "const char*": "{0}"}
+CHECKS = {
+    "int64_t": 'whole({0}, "{0}")',
+    "int32_t": 'whole({0}, "{0}")',
+    "double": 'real({0}, "{0}")',
+    "const char*": "{0}",
+}
 # Names of the header that Python's methods do not have.
 RENAMED = {
     "dl_loader_state_load": "load_state",
@@ -22,7 +27,17 @@ RENAMED = {
 
 
 def head(what):
-    return [f'"""{what}', "", HEAD, "", "SPDX-License-Identifier: Apache-2.0", '"""', "", "from __future__ import annotations", ""]
+    return [
+        f'"""{what}',
+        "",
+        HEAD,
+        "",
+        "SPDX-License-Identifier: Apache-2.0",
+        '"""',
+        "",
+        "from __future__ import annotations",
+        "",
+    ]
 
 
 class Text:
@@ -64,7 +79,10 @@ def quoted(paragraphs, indent):
         if number and not (item and before.startswith("- ")):
             lines.append("")
         start = '"""' if number == 0 else ""
-        made = textwrap.wrap(start + paragraph, WIDTH - len(indent) - 3, subsequent_indent="  " if item else "", break_long_words=False)
+        further = "  " if item else ""
+        made = textwrap.wrap(
+            start + paragraph, WIDTH - len(indent) - 3, subsequent_indent=further, break_long_words=False
+        )
         lines += [f"{indent}{line}" for line in made]
         before = paragraph
     if len(paragraphs) == 1:
@@ -72,12 +90,12 @@ def quoted(paragraphs, indent):
     return [*lines, f'{indent}"""']
 
 
-def documentation(call, text, structs):
+def documentation(call, text):
     function = call.function
     doc = list(function.get("doc", []))
     if call.struct:
         doc = [*call.struct.get("doc", []), *(one.removeprefix("Fills *out.").strip() for one in doc)]
-    doc = [text.of(one) for one in doc if one]
+    doc = [text.of(one.replace("NULL", "None")) for one in doc if one]
     if "threading" in function:
         doc[-1] += f" {text.of(function['threading'])}"
     errors = [text.of(one) for one in function.get("errors", [])]
@@ -87,12 +105,12 @@ def documentation(call, text, structs):
     return doc + ["It may still change in a minor release."] * bool(function.get("unstable"))
 
 
-def method(call, text, structs):
-    parameters = "".join(f", {one['name']}: {python.TYPES[one['type']]}" for one in call.inputs)
+def method(call, text):
+    parameters = "".join(f", {name}: {kind}" for name, kind in call.arguments().items())
     arguments = ", ".join(CHECKS[one["type"]].format(one["name"]) for one in call.inputs)
     result = python.class_of(call.struct["name"]) if call.struct else call.result()
     lines = ["", f"    def {call.method}(self{parameters}) -> {result}:"]
-    lines += quoted(documentation(call, text, structs), "        ")
+    lines += quoted(documentation(call, text), "        ")
     made = f"self._{call.method}({arguments})"
     if result == "None":
         return [*lines, f"        {made}"]
@@ -100,17 +118,21 @@ def method(call, text, structs):
 
 
 def methods(api):
-    text, structs = Text(api), python.value_structs(api)
+    text = Text(api)
     calls = [one for one in python.calls(api) if one.is_public]
-    lines = [*head("Methods that are as the calls of the header."), "from . import _core"]
+    lines = head("Methods that are as the calls of the header.")
+    if any("Optional" in kind for one in calls for kind in one.arguments().values()):
+        lines += ["from typing import Optional", ""]
+    lines.append("from . import _core")
     checks = {CHECKS[parameter["type"]].partition("(")[0] for one in calls for parameter in one.inputs} - {"{0}"}
     used = {python.class_of(one.struct["name"]) for one in calls if one.struct}
-    lines += [f"from {place} import {', '.join(sorted(names))}" for place, names in (("._rows", checks), ("._structs", used)) if names]
-    for kind in dict.fromkeys(one.kind for one in calls):
-        name = camel(kind)
+    for place, names in (("._rows", checks), ("._structs", used)):
+        lines += [f"from {place} import {', '.join(sorted(names))}"] if names else []
+    for handle in python.HANDLES:
+        name = camel(handle)
         lines += ["", "", f"class {name}(_core.{name}):", f'    """The base of ``dataline.{name}``."""']
-        for call in (one for one in calls if one.kind == kind):
-            lines += method(call, text, structs)
+        for call in (one for one in calls if one.handle == handle):
+            lines += method(call, text)
     return lines
 
 
@@ -130,13 +152,15 @@ def member_doc(member, text, api):
 
 def structs(api):
     text, made = Text(api), python.value_structs(api)
-    names = {one.struct["name"]: None for one in python.calls(api) if one.is_public and one.struct} | dict.fromkeys(python.CLASSES)
+    names = {one.struct["name"] for one in python.calls(api) if one.is_public and one.struct} | set(python.CLASSES)
     lines = [*head("Structs of the header, as named tuples."), "from typing import NamedTuple"]
     for struct in sorted((made[name] for name in names), key=lambda one: one["name"]):
         doc = [text.of(one) for one in struct.get("doc", [])]
         lines += ["", "", f"class {python.class_of(struct['name'])}(NamedTuple):", *quoted(doc, "    "), ""]
         for member in python.values(struct):
-            ignored = "  # type: ignore[assignment] # hides a tuple's method" if member["name"] in ("count", "index") else ""
+            ignored = (
+                "  # type: ignore[assignment] # hides a tuple's method" if member["name"] in ("count", "index") else ""
+            )
             lines.append(f"    {member['name']}: {member_type(member, api)}{ignored}")
             doc = member_doc(member, text, api)
             lines += quoted(doc, "    ") if doc else []

@@ -12,6 +12,10 @@ from ._rows import whole
 from ._structs import OpenProgress, Stats, Tuned
 
 
+class Dataset(_core.Dataset):
+    """The base of ``dataline.Dataset``."""
+
+
 class Loader(_core.Loader):
     """The base of ``dataline.Loader``."""
 
@@ -51,3 +55,7 @@ class Opening(_core.Opening):
         It may still change in a minor release.
         """
         return OpenProgress(**self._progress())
+
+
+class Writer(_core.Writer):
+    """The base of ``dataline.Writer``."""

@@ -11,7 +11,7 @@ from array import array as array_type
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any, NoReturn, Optional, SupportsIndex, Union, overload
 
-from . import _core
+from . import _calls, _core
 from ._borrow import borrow_field
 from ._options import Log, build, text_of
 from ._reader import Read, Reader, Source
@@ -43,7 +43,7 @@ _OF_TORCHVISION = {
 }
 
 
-class Dataset(_core.Dataset):
+class Dataset(_calls.Dataset):
     """Samples by index; returned by ``open``, ``from_arrays``, ``from_reader``, ``zip``, ``concat``, ``mix`` and
     ``subset``.
 

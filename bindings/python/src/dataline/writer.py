@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, Union
 
-from . import _core
+from . import _calls, _core
 from ._borrow import borrow_field
 from ._rows import flag, listed, mapping, row
 from .ragged import Ragged
@@ -63,7 +63,7 @@ def _field_like(name: str, value: Any, axes: str) -> Field:
     return Field(name, loan.dtype, shape, offsets is not None, axes)
 
 
-class Writer(_core.Writer):
+class Writer(_calls.Writer):
     """Writes rows as a set: a directory of shards and a manifest. ``dataline.open`` opens it as ``FORMAT:PATH``.
 
     ``uri`` is ``FORMAT:PATH[?shard_bytes=SIZE&codec=none|lz4|zstd]``. Formats are ``arrow`` and ``parquet`` (any field
