@@ -151,7 +151,7 @@ void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t
   if (!scratch.errors.empty()) {
     const std::vector<RowError> failed = std::move(scratch.errors.all());
     for (const RowError& failure : failed)
-      repair(slot, order, row + failure.row, failure.status, nullptr, scratch);
+      repair_row(slot, order, row + failure.row, failure.status, nullptr, scratch);
   }
   // Relaxed: published with the rows, by the slot's state.
   if (scratch.warned > 0) slot.warned.fetch_add(scratch.warned, std::memory_order_relaxed);

@@ -57,6 +57,19 @@ struct WorkerScratch : RunMemory {
   std::vector<const std::byte*> of_group_;  // its rows; null: another group's, or failed
 };
 
+// What to do with a row that failed. Until it is done the slot names the row's own record.
+struct RowRepair {
+  enum class Action {
+    kKeep,     // the row's own sample could be read after all
+    kReplace,  // `record` stands in; its bytes are in the row
+    kDrop,     // nothing stands in
+    kRefill    // the machine fell short: the whole batch must be filled again
+  };
+  Action action = Action::kKeep;
+  int64_t record = -1;  // kReplace: the stand-in; kRefill: the record that could not be read
+  Status cause = {};    // why the row failed; ok with kKeep
+};
+
 class Filler {
  public:
   // `order`: one of those that the batches will have; the others request no blocks, or all do.
@@ -97,12 +110,15 @@ class Filler {
   void read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;
   void hold_rows(Slot& slot, size_t storage, int64_t row, WorkerScratch& scratch) const;
   void enter_pass(size_t pass, FieldRows& rows, const WorkerScratch& scratch) const;
-  void repair(Slot& slot, const BatchOrder& order, int64_t row, Status cause, BadRow* known,
-              WorkerScratch& scratch) const;
-  Status read_row(Slot& slot, int64_t row, WorkerScratch& scratch) const;
-  Status confirm_row(Slot& slot, int64_t row, int64_t opened_ns, WorkerScratch& scratch) const;
-  int64_t stand_in(Slot& slot, const BatchOrder& order, int64_t row, const Status& cause,
-                   WorkerScratch& scratch, bool* refused) const;
+  void repair_row(Slot& slot, const BatchOrder& order, int64_t row, Status cause, BadRow* known,
+                  WorkerScratch& scratch) const;
+  // repair.cpp
+  RowRepair repair(Slot& slot, const BatchOrder& order, int64_t row, Status cause,
+                   WorkerScratch& scratch) const;
+  RowRepair stand_in(Slot& slot, const BatchOrder& order, int64_t row, const Status& cause,
+                     WorkerScratch& scratch, bool* refused) const;
+  Status read_row(Slot& slot, int64_t row, int64_t record, WorkerScratch& scratch) const;
+  Status confirm_record(int64_t record, int64_t opened_ns, WorkerScratch& scratch) const;
   void look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
                   WorkerScratch& scratch);
   void request_blocks(const Slot& slot, const BatchOrder& order);
