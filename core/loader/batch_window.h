@@ -29,6 +29,7 @@
 #include "core/loader/consumer_gate.h"
 #include "core/loader/delivery.h"
 #include "core/loader/epochs.h"
+#include "core/order/steps.h"
 
 namespace dataline {
 

@@ -80,7 +80,7 @@ Status check_conflicts(const LoaderConfig& config) {
                option_word(Option::kShuffle, config.shuffle));
 }
 
-// Rows of a full step of each bucket, over all ranks.
+// Rows of a full step of each bucket, over all ranks: of every batch that a job with buckets has.
 Status read_rows(const Options& options, LoaderConfig& config) {
   const bool global = options.is_set(Option::kGlobalBatchSize);
   const bool limited = global || options.is_set(Option::kBatchSize) || config.max_tokens < 0;
@@ -93,14 +93,15 @@ Status read_rows(const Options& options, LoaderConfig& config) {
     return error(Code::kBadOption, "option max_tokens: expected at least ", which, largest, ", got ",
                  config.max_tokens);
   }
+  config.steps.global_batches.clear();
   for (const int64_t edge : config.bucket_edges) {
     const int64_t rows = config.max_tokens < 0 ? most : std::min(most, config.max_tokens / edge);
-    const std::optional<int64_t> all = checked_multiply(rows, global ? 1 : config.world_size);
+    const std::optional<int64_t> all = checked_multiply(rows, global ? 1 : config.steps.world_size);
     if (!all || *all > kMaxBucketRows) {
       return error(Code::kBadOption, "option ", config.max_tokens < 0 ? "batch_size" : "max_tokens",
-                   ": a step of ", rows, " rows on each of ", config.world_size, " ranks is too large");
+                   ": a step of ", rows, " rows on each of ", config.steps.world_size, " ranks is too large");
     }
-    config.bucket_rows.push_back(*all);
+    config.steps.global_batches.push_back(*all);
   }
   return Status::ok();
 }
@@ -127,10 +128,6 @@ std::string buckets_text(const LoaderConfig& config) {
   Digest digest;
   digest.add(text);
   return concat(config.bucket_shapes.size(), " shapes, digest ", digest.hex());
-}
-
-std::string global_batch_text(const LoaderConfig& config) {
-  return config.bucket_edges.empty() ? concat(config.global_batch) : numbers_text(config.bucket_rows);
 }
 
 Status read_buckets(const Options& options, LoaderConfig& config) {

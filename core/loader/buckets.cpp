@@ -123,20 +123,20 @@ SourceRef with_field(SourceRef source, Field field, const void* values, std::sha
   return std::make_shared<WithField>(std::move(source), std::move(field), values, std::move(owner));
 }
 
-BucketSpec spec_of(const LoaderConfig& config, const OrderContext& context, int64_t samples) {
+BucketSpec spec_of(const LoaderConfig& config, const Steps& steps, const OrderContext& context, int64_t samples) {
   return {.samples = samples,
           .bucket_of = nullptr,
-          .rows = config.bucket_rows,
-          .drop_short_steps = config.last_batch == LastBatch::kDrop,
+          .rows = steps.global_batches(),
+          .drop_short_steps = steps.drops_short_steps(),
           .shuffle = config.shuffle,
           .seed = config.seed,
           .memory = context.memory.get()};
 }
 
-Result<Buckets> buckets_by_length(SourceRef source, const LoaderConfig& config, const OrderContext& context) {
+Result<Buckets> buckets_by_length(SourceRef source, const LoaderConfig& config, const Steps& steps, const OrderContext& context) {
   DL_ASSIGN_OR_RETURN(Lengths lengths, lengths_of(*source, config, *context.memory, context.token));
   DL_RETURN_IF_ERROR(check_lengths(lengths.values, config.bucket_edges));
-  BucketSpec spec = spec_of(config, context, source->count());
+  BucketSpec spec = spec_of(config, steps, context, source->count());
   spec.bucket_of = [&](int64_t sample) {
     return bucket_of_length(config.bucket_edges, lengths.values[static_cast<size_t>(sample)]);
   };
@@ -161,7 +161,7 @@ std::string counts_text(std::span<const ImageBucket> shapes, const BucketOrder& 
 }
 
 Result<Buckets> buckets_by_aspect(const SourceRef& source, const LoaderConfig& config,
-                                  const OrderContext& context) {
+                                  const Steps& steps, const OrderContext& context) {
   Result<size_t> field = image_field(source->schema().fields, std::nullopt);
   if (!field.is_ok()) return field.take_status().in("option bucket_by: aspect");
   const int64_t count = source->count();
@@ -188,7 +188,7 @@ Result<Buckets> buckets_by_aspect(const SourceRef& source, const LoaderConfig& c
                                   .token = context.token,
                                   .log = context.log},
                                  sizes, shape_of));
-  BucketSpec spec = spec_of(config, context, count);
+  BucketSpec spec = spec_of(config, steps, context, count);
   spec.bucket_of = [&](int64_t sample) { return size_t{shape_of[static_cast<size_t>(sample)]}; };
   DL_ASSIGN_OR_RETURN(out.order, bucket_order(spec));
   context.log(LogLevel::kInfo, concat("images by shape: ", counts_text(config.bucket_shapes, out.order)));
@@ -200,9 +200,9 @@ Result<Buckets> buckets_by_aspect(const SourceRef& source, const LoaderConfig& c
 
 }  // namespace
 
-Result<Buckets> make_buckets(SourceRef source, const LoaderConfig& config, const OrderContext& context) {
-  if (config.bucket_by == BucketBy::kAspect) return buckets_by_aspect(source, config, context);
-  return buckets_by_length(std::move(source), config, context);
+Result<Buckets> make_buckets(SourceRef source, const LoaderConfig& config, const Steps& steps, const OrderContext& context) {
+  if (config.bucket_by == BucketBy::kAspect) return buckets_by_aspect(source, config, steps, context);
+  return buckets_by_length(std::move(source), config, steps, context);
 }
 
 }  // namespace dataline

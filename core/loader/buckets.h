@@ -17,6 +17,7 @@
 #include "core/loader/options.h"
 #include "core/memory/host_memory.h"
 #include "core/order/buckets.h"
+#include "core/order/steps.h"
 #include "core/source/source.h"
 
 namespace dataline {
@@ -41,14 +42,12 @@ struct OrderContext {
 // kBadOption: lengths of another count than the set's. kUnsupported names a sample whose length only reading would tell.
 // kOutOfRange as check_lengths(). kCancelled. By aspect also kNoSuchField, what compiling the transform says, which is done
 // before any header is read, and what read_shapes() says.
-Result<Buckets> make_buckets(SourceRef source, const LoaderConfig& config, const OrderContext& context);
+Result<Buckets> make_buckets(SourceRef source, const LoaderConfig& config, const Steps& steps, const OrderContext& context);
 
 // "128,256,512"; of many numbers their count and digest.
 std::string numbers_text(std::span<const int64_t> numbers);
 std::string shape_text(const ImageBucket& shape);  // "448x576"
 // "448x576,512x512", or the edges, the same way.
 std::string buckets_text(const LoaderConfig& config);
-// Samples in a full step over all ranks; of each bucket, if there are any.
-std::string global_batch_text(const LoaderConfig& config);
 
 }  // namespace dataline

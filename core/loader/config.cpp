@@ -17,34 +17,30 @@ namespace {
 
 // Options that set more than one member, or one member that others also set.
 
-Status combine_batch_sizes(const Options& options, LoaderConfig& config) {
-  if (config.rank >= config.world_size) {
-    return error(Code::kBadOption, "option rank: expected less than world_size ", config.world_size, ", got ",
-                 config.rank);
+Result<int64_t> combine_batch_sizes(const Options& options, const StepConfig& steps) {
+  if (steps.rank >= steps.world_size) {
+    return error(Code::kBadOption, "option rank: expected less than world_size ", steps.world_size, ", got ",
+                 steps.rank);
   }
   if (options.is_set(Option::kGlobalBatchSize) && options.is_set(Option::kBatchSize)) {
     return error(Code::kBadOption, "options batch_size and global_batch_size: set only one of the two");
   }
-  if (options.is_set(Option::kGlobalBatchSize)) {
-    config.global_batch = options.integer(Option::kGlobalBatchSize);
-    return Status::ok();
-  }
-  std::optional<int64_t> global = checked_multiply(options.integer(Option::kBatchSize), config.world_size);
+  if (options.is_set(Option::kGlobalBatchSize)) return options.integer(Option::kGlobalBatchSize);
+  const std::optional<int64_t> global =
+      checked_multiply(options.integer(Option::kBatchSize), steps.world_size);
   if (!global)
     return error(Code::kBadOption, "options batch_size and world_size: their product is too large");
-  config.global_batch = *global;
-  return Status::ok();
+  return *global;
 }
 
-Status apply_drop_last(const Options& options, LoaderConfig& config) {
+Status apply_drop_last(const Options& options, StepConfig& steps) {
   if (!options.is_set(Option::kDropLast)) return Status::ok();
   const bool drop = options.integer(Option::kDropLast) != 0;
-  if (options.is_set(Option::kLastBatch) && drop != (config.last_batch == LastBatch::kDrop)) {
+  if (options.is_set(Option::kLastBatch) && drop != (steps.last_batch == LastBatch::kDrop)) {
     return error(Code::kBadOption, "options drop_last and last_batch contradict each other: drop_last=",
-                 drop ? "true" : "false",
-                 ", last_batch=", option_word(Option::kLastBatch, config.last_batch));
+                 drop ? "true" : "false", ", last_batch=", option_word(Option::kLastBatch, steps.last_batch));
   }
-  if (drop) config.last_batch = LastBatch::kDrop;
+  if (drop) steps.last_batch = LastBatch::kDrop;
   return Status::ok();
 }
 
@@ -143,19 +139,20 @@ Result<LoaderConfig> make_config(const Options& options) {
   }
   config.extensions = options.extensions;
   DL_ASSIGN_OR_RETURN(const Ranks ranks,
-                      resolve_ranks({config.rank, config.world_size}, options.environment));
-  config.rank = ranks.rank;
-  config.world_size = ranks.world_size;
+                      resolve_ranks({config.steps.rank, config.steps.world_size}, options.environment));
+  config.steps.rank = ranks.rank;
+  config.steps.world_size = ranks.world_size;
   resolve_auto(options, config);
   DL_RETURN_IF_ERROR(check_tune(config));
-  DL_RETURN_IF_ERROR(combine_batch_sizes(options, config));
-  DL_RETURN_IF_ERROR(apply_drop_last(options, config));
+  DL_ASSIGN_OR_RETURN(const int64_t global_batch, combine_batch_sizes(options, config.steps));
+  config.steps.global_batches = {global_batch};
+  DL_RETURN_IF_ERROR(apply_drop_last(options, config.steps));
   DL_RETURN_IF_ERROR(check_order(options, config));
   DL_RETURN_IF_ERROR(read_buckets(options, config));
   DL_RETURN_IF_ERROR(check_cache(options, config));
   DL_RETURN_IF_ERROR(check_device(options, config));
   config.fits_any_image = kAddressSpaceIsFree && !options.is_set(Option::kMaxBytesPerSample) &&
-                          config.global_batch <= config.world_size && config.device == "cpu" &&
+                          global_batch <= config.steps.world_size && config.device == "cpu" &&
                           !config.pin_memory && options.allocator.allocate == nullptr;
   return config;
 }

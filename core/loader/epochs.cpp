@@ -5,35 +5,6 @@
 
 namespace dataline {
 
-// --- Steps ---
-
-Steps::Steps(int64_t slots, const LoaderConfig& config)
-    : last_(config.last_batch), rank_(config.rank), world_(config.world_size) {
-  add({0, slots, config.global_batch});
-}
-
-Steps::Steps(std::shared_ptr<const StepOrder> order, const LoaderConfig& config)
-    : order_(std::move(order)), last_(config.last_batch), rank_(config.rank), world_(config.world_size) {
-  for (const SlotGroup& group : order_->groups()) add(group);
-}
-
-void Steps::add(const SlotGroup& slots) {
-  const bool drop = last_ == LastBatch::kDrop;
-  const int64_t pieces = slots.slots / slots.rows + (!drop && slots.slots % slots.rows != 0 ? 1 : 0);
-  const int64_t width = last_ == LastBatch::kPad ? slots.rows : std::min(slots.rows, slots.slots);
-  Group group{slots, steps_, steps_ + pieces, 0};
-  // A bucket without steps needs no memory in a slot.
-  if (pieces > 0 || order_ == nullptr) group.max_rows = width / world_ + (width % world_ != 0 ? 1 : 0);
-  groups_.push_back(group);
-  slots_ += slots.slots;
-  steps_ += pieces;
-  max_rows_ = std::max(max_rows_, group.max_rows);
-  if (drop) {
-    const int64_t begin = pieces * slots.rows;
-    dropped_ += rank_slots(begin, slots.slots - begin, rank_, world_).count();
-  }
-}
-
 // --- Orders ---
 
 OrderVersion make_version(std::unique_ptr<const Order> order, HostArray<int64_t> indices) {

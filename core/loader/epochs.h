@@ -1,4 +1,4 @@
-// The epochs of a job: their steps, their orders, and the tables of orders that need one.
+// The epochs of a job: their orders, and the tables of orders that need one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,6 @@
 #include "core/base/atomic.h"
 #include "core/base/thread_mutex.h"
 #include "core/loader/options.h"
-#include "core/order/buckets.h"
 #include "core/order/order.h"
 
 namespace dataline {
@@ -23,63 +22,6 @@ struct Position {
   int64_t epoch = 0;
   int64_t step = 0;
   bool operator==(const Position&) const = default;
-};
-
-struct StepRange {
-  int64_t first_slot = 0;  // of this rank's rows; pads have slots beyond their group's
-  int64_t rows = 0;        // pads included
-  int64_t valid = 0;
-  int32_t group = 0;  // Steps::group()
-};
-
-// Which slots each step of an epoch is, and which part of them is this rank's. Most orders are one group of slots whose pieces
-// follow each other; with buckets (order/buckets.h), and in homogeneous steps by repeats (order/mix.h), the order says which piece a
-// step is. Every epoch has the same pieces, so that counts hold for all of them.
-class Steps {
- public:
-  Steps() = default;
-  Steps(int64_t slots, const LoaderConfig& config);
-  Steps(std::shared_ptr<const StepOrder> order, const LoaderConfig& config);
-
-  int64_t slots() const { return slots_; }  // of an epoch, over all ranks
-  int64_t count() const { return steps_; }  // batches in an epoch, the same on every rank
-  // Of the largest batch. Padding counts: with last_batch=pad a short epoch still has full steps.
-  int64_t max_rows() const { return max_rows_; }
-  // Slots of this rank that last_batch=drop drops in each epoch.
-  int64_t dropped() const { return dropped_; }
-
-  // Slots that a batch may take pads and replacements from: those of its group.
-  const SlotGroup& group(int32_t group) const { return groups_[static_cast<size_t>(group)].slots; }
-  int32_t group_count() const { return static_cast<int32_t>(groups_.size()); }
-  int64_t max_rows(int32_t group) const { return groups_[static_cast<size_t>(group)].max_rows; }
-
-  StepRange step(int64_t epoch, int64_t index) const {
-    const int64_t piece = order_ == nullptr ? index : order_->piece(epoch, index);
-    const auto found = std::upper_bound(groups_.begin(), groups_.end(), piece,
-                                        [](int64_t at, const Group& group) { return at < group.end_piece; });
-    const Group& group = *found;
-    const int64_t begin = (piece - group.first_piece) * group.slots.rows;
-    const int64_t width =
-        last_ == LastBatch::kPad ? group.slots.rows : std::min(group.slots.rows, group.slots.slots - begin);
-    const SlotRange mine = rank_slots(begin, width, rank_, world_);
-    return {group.slots.first_slot + mine.begin, mine.count(),
-            std::clamp<int64_t>(group.slots.slots - mine.begin, 0, mine.count()),
-            static_cast<int32_t>(found - groups_.begin())};
-  }
-
- private:
-  struct Group {
-    SlotGroup slots;
-    int64_t first_piece = 0, end_piece = 0;
-    int64_t max_rows = 0;
-  };
-  void add(const SlotGroup& slots);
-
-  std::shared_ptr<const StepOrder> order_;  // null: step t is piece t
-  std::vector<Group> groups_;
-  int64_t slots_ = 0, steps_ = 0, max_rows_ = 0, dropped_ = 0;
-  LastBatch last_ = LastBatch::kKeep;
-  int64_t rank_ = 0, world_ = 1;
 };
 
 struct OrderVersion {

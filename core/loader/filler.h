@@ -16,6 +16,7 @@
 #include "core/loader/lookahead.h"
 #include "core/loader/metrics/stopwatch.h"
 #include "core/loader/pipeline.h"
+#include "core/order/steps.h"
 #include "core/source/composed/mix.h"
 
 namespace dataline {
@@ -79,14 +80,13 @@ class Filler {
         config_(&config),
         steps_(&steps),
         tables_(&tables),
-        block_rows_(rank_slots(0, config.global_batch, config.rank, config.world_size)) {
+        block_rows_(order.ranks_share_blocks() ? steps.all_rows() : steps.rank_rows()) {
     const bool shared = order.ranks_share_blocks();
-    if (shared) block_rows_ = {0, config.global_batch};
     block_job_ = {
-        .steps_per_block = shared && config.world_size > kMostSharingRanks ? 0 : order.steps_per_block(),
+        .steps_per_block = shared && steps.world_size() > kMostSharingRanks ? 0 : order.steps_per_block(),
         .records_per_block = order.records_per_block(),
         .steps = steps.count(),
-        .rows = shared ? config.global_batch : steps.max_rows()};
+        .rows = shared ? steps.global_batch() : steps.max_rows()};
   }
 
   // Each leaves the batch lost (Slot::lose) when memory runs out.

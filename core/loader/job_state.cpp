@@ -88,8 +88,8 @@ std::vector<StateLine> JobState::identity(const Job& job, std::string_view indic
           {kIndicesKey, std::string(indices_digest)},
           {"weights", order_.weights},
           {"epoch_slots", concat(steps_.slots())},
-          {"global_batch_size", global_batch_text(config_)},
-          {"last_batch", std::string(option_word(Option::kLastBatch, config_.last_batch))},
+          {"global_batch_size", numbers_text(steps_.global_batches())},
+          {"last_batch", std::string(option_word(Option::kLastBatch, steps_.last_batch()))},
           {"on_error", std::string(option_word(Option::kOnError, config_.on_error))}};
 }
 

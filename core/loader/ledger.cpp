@@ -98,7 +98,7 @@ int64_t Loader::part_count() const {
 Result<PartStats> Loader::part(int64_t index) const {
   if (forked()) return forked_error();
   ThreadLock lock(mutex_);
-  return book_.part(index, position_.epoch, position_.step * config_.global_batch, ledger_.samples);
+  return book_.part(index, position_.epoch, steps_.rows_before(position_.step), ledger_.samples);
 }
 
 Result<Tuned> Loader::tuned() const {

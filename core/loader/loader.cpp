@@ -112,8 +112,8 @@ Status Loader::prepare(SourceRef source, const Options& options) {
 
   state_ = std::make_unique<JobState>(config_, steps_, stored->schema().fields, std::move(facts.texts));
   schema_views_ = std::make_unique<ViewSet>(pipeline_.outputs, /*with_batch=*/true);
-  const bool fixed_rows = config_.last_batch != LastBatch::kKeep && config_.on_error != OnError::kRaise &&
-                          config_.global_batch % config_.world_size == 0 && config_.bucket_edges.empty();
+  const bool fixed_rows =
+      steps_.rows_are_fixed() && config_.on_error != OnError::kRaise && config_.bucket_edges.empty();
   schema_views_->set_device(device_->type(), device_->index(), 0);
   schema_views_->set_schema_rows(fixed_rows ? steps_.max_rows() : -1);
   DL_RETURN_IF_ERROR(start_workers());

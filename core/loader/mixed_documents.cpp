@@ -72,7 +72,7 @@ Result<SourceRef> documents_of_mix(SourceRef mix, const OpenContext& context) {
   drawing.shuffle = Shuffle::kFull;
   drawing.seed = 0;
   DL_ASSIGN_OR_RETURN(const std::unique_ptr<const MixOrder> order,
-                      make_mix_order(recipe, drawing, /*block_ends=*/{}, context.memory));
+                      make_mix_order(recipe, drawing, Steps(), /*block_ends=*/{}, context.memory));
   const std::optional<int64_t> bytes = checked_multiply(order->slots(), int64_t{sizeof(int64_t)});
   if (!bytes)
     return error(Code::kOverBudget, "packing: ", order->slots(), " documents of a mix do not fit in memory");

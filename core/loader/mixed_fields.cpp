@@ -144,7 +144,7 @@ Result<SourceRef> with_mixed_fields(SourceRef source, const Options& options) {
   return SourceRef(std::make_shared<MixedFields>(std::move(source), std::move(fields)));
 }
 
-Result<GroupTransforms> compile_groups(const Source& source, const LoaderConfig& config) {
+Result<GroupTransforms> compile_groups(const Source& source, const LoaderConfig& config, const Steps& steps) {
   GroupTransforms out;
   const Mix* const mix = source.facts().mix;
   if (mix == nullptr || !mix->grouped()) {
@@ -155,7 +155,7 @@ Result<GroupTransforms> compile_groups(const Source& source, const LoaderConfig&
     out.groups.push_back(std::move(compiled));
     return out;
   }
-  const bool sizes_by_part = config.homogeneous == Homogeneous::kBatch || config.global_batch == 1;
+  const bool sizes_by_part = config.homogeneous == Homogeneous::kBatch || steps.global_batch() == 1;
   std::vector<std::vector<std::vector<int64_t>>> shapes;
   for (size_t g = 0; g < mix->groups().size(); ++g) {
     const MixGroup& parts = mix->groups()[g];

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/loader/options.h"
+#include "core/order/steps.h"
 #include "core/source/source.h"
 #include "core/transform/transform.h"
 
@@ -33,6 +34,6 @@ struct GroupTransforms {
 
 // The transforms of parts, each followed by the loader's. kBadTransform, kNoSuchField. kMismatch as above: also where sizes differ by part and a
 // batch may have samples of several.
-Result<GroupTransforms> compile_groups(const Source& source, const LoaderConfig& config);
+Result<GroupTransforms> compile_groups(const Source& source, const LoaderConfig& config, const Steps& steps);
 
 }  // namespace dataline

@@ -24,6 +24,7 @@
 #include "core/memory/host_memory.h"
 #include "core/order/order.h"
 #include "core/order/shapes.h"
+#include "core/order/steps.h"
 #include "core/source/host/host.h"
 #include "core/transform/decode/decoder.h"
 
@@ -143,7 +144,6 @@ class Options {
 
 // --- The configuration of a loader ---
 
-enum class LastBatch : int32_t { kKeep, kDrop, kPad };
 enum class LeaseOverflow : int32_t { kCopy, kError, kWait };
 enum class DeviceSync : int32_t { kStream, kHost };
 enum class OnError : int32_t { kRaise, kReplace, kQuarantine };
@@ -153,15 +153,13 @@ enum class Io : int32_t { kAuto, kMmap, kPread, kMemory, kDevice };
 
 // Most members are filled by the rows of option_rows.inc; the defaults in force are those of the rows.
 struct LoaderConfig {
-  int64_t global_batch = 32;  // samples in a full step, over all ranks; with buckets, see bucket_rows
-  LastBatch last_batch = LastBatch::kKeep;
+  StepConfig steps;
   Shuffle shuffle = Shuffle::kNone;
   int64_t shuffle_block = 8 << 20, shuffle_blocks = 512;
   bool shuffle_blocks_given = false;
   uint64_t seed = 0;
   int64_t epochs = 0;  // 0: for ever
   int64_t start_epoch = 0, start_step = 0;
-  int64_t rank = 0, world_size = 1;
   int64_t num_workers = 1;
   bool workers_are_auto = false;
   int64_t prefetch_depth = 4, max_leases = 4;
@@ -201,7 +199,6 @@ struct LoaderConfig {
   BucketBy bucket_by = BucketBy::kLength;
   std::vector<ImageBucket> bucket_shapes;  // by aspect
   std::vector<int64_t> bucket_edges;       // items of a row; of images height x width
-  std::vector<int64_t> bucket_rows;        // samples in a full step over all ranks, by bucket
   int64_t max_tokens = -1;
   int64_t bucket_table_bytes = 0;  // of lengths or sizes; known with the set
   bool adds_field = false;         // the loader's own field, `length` or `size`; known with the set

@@ -26,7 +26,9 @@ bool is_in_memory(const Source& source) {
 class OrderMaker {
  public:
   OrderMaker(SourceRef& source, LoaderConfig& config, const OrderContext& context)
-      : source_(source), config_(config), context_(context) {}
+      : source_(source), config_(config), context_(context) {
+    made_.steps = Steps(config.steps);
+  }
 
   Result<MadeOrder> make() {
     const Mix* const mix = source_->facts().mix;
@@ -41,7 +43,7 @@ class OrderMaker {
       DL_RETURN_IF_ERROR(make_plain_order());
     if (made_.steps.count() == 0 && config_.epochs == 0) {
       return error(Code::kEmpty, "an epoch has no steps (", source_->count(), " samples, ",
-                   made_.steps.slots(), " slots, global batch ", global_batch_text(config_),
+                   made_.steps.slots(), " slots, global batch ", numbers_text(made_.steps.global_batches()),
                    "), and epochs=0 repeats it without a limit");
     }
     return std::move(made_);
@@ -93,7 +95,7 @@ double OrderMaker::open_block_bytes(const Order& order) const {
   const double set = static_cast<double>(source_->count()) * static_cast<double>(source_->stored_bytes());
   const double open =
       2 * static_cast<double>(config_.shuffle_block) * static_cast<double>(config_.shuffle_blocks);
-  return std::min(set, order.ranks_share_blocks() ? open : open / static_cast<double>(config_.world_size));
+  return std::min(set, order.ranks_share_blocks() ? open : open / static_cast<double>(made_.steps.world_size()));
 }
 
 // With shuffle=window: what a state says of it, a line for the log, and a warning where blocks are gone from memory before
@@ -127,7 +129,7 @@ Status OrderMaker::make_plain_order() {
                        .seed = config_.seed,
                        .block_ends = block_ends,
                        .open_blocks = config_.shuffle_blocks,
-                       .step_slots = config_.global_batch,
+                       .step_slots = made_.steps.global_batch(),
                        .indices = config_.indices.span(),
                        .weights = config_.weights.span(),
                        .has_indices = config_.indices.given,
@@ -139,7 +141,7 @@ Status OrderMaker::make_plain_order() {
                  config_.weights.count);
   }
   DL_ASSIGN_OR_RETURN(std::unique_ptr<const Order> order, Order::create(spec));
-  made_.steps = Steps(order->slots(), config_);
+  made_.steps.cut(order->slots());
   note_windows(*order);
   if (config_.weights.given) {
     Digest digest;
@@ -155,18 +157,22 @@ Status OrderMaker::make_mixed_order(const Mix& mix) {
   BlockEnds block_ends(&resource);
   DL_RETURN_IF_ERROR(cut_blocks(block_ends));
   DL_ASSIGN_OR_RETURN(std::unique_ptr<const MixOrder> order,
-                      make_mix_order(mix, config_, block_ends, context_.memory));
+                      make_mix_order(mix, config_, made_.steps, block_ends, context_.memory));
   made_.mix = order.get();
   std::shared_ptr<const StepOrder> steps = order->steps();
-  made_.steps = steps == nullptr ? Steps(order->slots(), config_) : Steps(std::move(steps), config_);
+  if (steps == nullptr) {
+    made_.steps.cut(order->slots());
+  } else {
+    made_.steps.cut(std::move(steps));
+  }
   note_windows(*order);
   made_.order = std::move(order);
   return Status::ok();
 }
 
 Status OrderMaker::make_bucket_order() {
-  DL_ASSIGN_OR_RETURN(Buckets buckets, make_buckets(source_, config_, context_));
-  made_.steps = Steps(std::move(buckets.order.steps), config_);
+  DL_ASSIGN_OR_RETURN(Buckets buckets, make_buckets(source_, config_, made_.steps, context_));
+  made_.steps.cut(std::move(buckets.order.steps));
   config_.adds_field = buckets.source != source_;
   source_ = std::move(buckets.source);
   made_.texts.lengths = std::move(buckets.digest);

@@ -71,6 +71,7 @@ Status check_mix_options(const Mix* mix, const LoaderConfig& config) {
 }
 
 Result<std::unique_ptr<const MixOrder>> make_mix_order(const Mix& mix, const LoaderConfig& config,
+                                                       const Steps& steps,
                                                        std::span<const int64_t> block_ends,
                                                        std::shared_ptr<HostMemory> memory) {
   std::vector<MixOrderStage> stages;
@@ -82,9 +83,9 @@ Result<std::unique_ptr<const MixOrder>> make_mix_order(const Mix& mix, const Loa
                            .open_blocks = config.shuffle_blocks,
                            .repeats = mix.repeats(),
                            .stages = stages,
-                           .global_batch = config.global_batch,
+                           .global_batch = steps.global_batch(),
                            .samples_per_epoch = mix.samples_per_epoch(),
-                           .drops_last = config.last_batch == LastBatch::kDrop,
+                           .drops_last = steps.drops_short_steps(),
                            .homogeneous = config.homogeneous == Homogeneous::kBatch,
                            .memory = std::move(memory)});
 }

@@ -10,6 +10,7 @@
 #include "core/loader/options.h"
 #include "core/memory/host_memory.h"
 #include "core/order/mix.h"
+#include "core/order/steps.h"
 #include "core/source/composed/mix.h"
 
 namespace dataline {
@@ -18,8 +19,9 @@ constexpr std::string_view kPartsKey = "parts";  // of the line of a state
 
 // kBadOption: an option that does not go with a mix, or needs one. `mix` may be null.
 Status check_mix_options(const Mix* mix, const LoaderConfig& config);
-// The mix and the memory outlive the order. `block_ends`: with shuffle=window, where the blocks of the mix end.
+// The mix and the memory outlive the order. `steps`: not cut yet. `block_ends`: with shuffle=window, where the blocks of the mix end.
 Result<std::unique_ptr<const MixOrder>> make_mix_order(const Mix& mix, const LoaderConfig& config,
+                                                       const Steps& steps,
                                                        std::span<const int64_t> block_ends,
                                                        std::shared_ptr<HostMemory> memory);
 

@@ -10,8 +10,9 @@
 
 #include "core/base/checked.h"
 #include "core/loader/dataset.h"
-#include "core/loader/epochs.h"
+#include "core/loader/mixed_fields.h"
 #include "core/memory/machine_limits.h"
+#include "core/order/steps.h"
 
 namespace dataline {
 namespace {
@@ -114,7 +115,7 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, con
   Pipeline pipeline;
   pipeline.heavy = heavy;
   pipeline.source = std::move(source);
-  DL_ASSIGN_OR_RETURN(GroupTransforms compiled, compile_groups(*pipeline.source, config));
+  DL_ASSIGN_OR_RETURN(GroupTransforms compiled, compile_groups(*pipeline.source, config, steps));
   const std::vector<BatchMix> mixes =
       compiled.groups[0].mixes;  // of the loader's transform, the same for all
   auto part_shapes = std::move(compiled.part_shapes);

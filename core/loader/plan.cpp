@@ -8,6 +8,7 @@
 #include "core/loader/epochs.h"
 #include "core/loader/filler.h"
 #include "core/loader/pipeline.h"
+#include "core/order/steps.h"
 
 namespace dataline {
 namespace {

@@ -59,11 +59,13 @@ void run(std::string_view text) {
     return;
   }
   const LoaderConfig& made = config.value();
-  check(made.global_batch >= 1 && made.world_size >= 1 && made.rank >= 0 && made.rank < made.world_size &&
+  const Steps steps(made.steps);
+  check(steps.world_size() >= 1 && made.steps.rank >= 0 && made.steps.rank < steps.world_size() &&
             made.num_workers >= 0 && made.prefetch_depth >= 1 && made.max_leases >= 1 && made.epochs >= 0,
         "a configuration is within its ranges");
-  if (!options.is_set(Option::kGlobalBatchSize)) {
-    check(made.global_batch == options.integer(Option::kBatchSize) * made.world_size,
+  for (const int64_t rows : steps.global_batches()) check(rows >= 1, "a full step has rows");
+  if (!options.is_set(Option::kGlobalBatchSize) && made.bucket_edges.empty()) {
+    check(steps.global_batch() == options.integer(Option::kBatchSize) * steps.world_size(),
           "a step is all ranks' batches");
   }
 }
