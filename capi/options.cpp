@@ -3,6 +3,7 @@
 #include "capi/guard.h"
 #include "capi/handles.h"
 #include "capi/host_struct.h"
+#include "core/loader/option_table.h"
 
 using namespace dataline;
 using namespace dataline::capi;

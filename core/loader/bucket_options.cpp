@@ -8,6 +8,9 @@
 #include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/loader/buckets.h"
+#include "core/loader/config.h"
+#include "core/loader/option_table.h"
+#include "core/loader/options.h"
 
 namespace dataline {
 namespace {
@@ -69,36 +72,37 @@ Result<std::vector<int64_t>> parse_edges(std::string_view text) {
 
 Status check_conflicts(const LoaderConfig& config) {
   const char* other = nullptr;
-  if (config.indices.given) other = "sample_indices";
-  if (config.weights.given) other = "weights";
+  if (config.order.indices.given) other = "sample_indices";
+  if (config.order.weights.given) other = "weights";
   if (other != nullptr) {
     return error(Code::kBadOption, "options bucket_edges and ", other,
                  ": set only one of the two: buckets deliver every sample once per epoch");
   }
-  if (config.shuffle == Shuffle::kNone || config.shuffle == Shuffle::kFull) return Status::ok();
+  if (config.order.shuffle == Shuffle::kNone || config.order.shuffle == Shuffle::kFull) return Status::ok();
   return error(Code::kBadOption, "options bucket_edges and shuffle: expected shuffle=none or full, got ",
-               option_word(Option::kShuffle, config.shuffle));
+               option_word(Option::kShuffle, config.order.shuffle));
 }
 
 // Rows of a full step of each bucket, over all ranks: of every batch that a job with buckets has.
 Status read_rows(const Options& options, LoaderConfig& config) {
   const bool global = options.is_set(Option::kGlobalBatchSize);
-  const bool limited = global || options.is_set(Option::kBatchSize) || config.max_tokens < 0;
+  const bool limited = global || options.is_set(Option::kBatchSize) || config.buckets.max_tokens < 0;
   const int64_t batch = options.integer(global ? Option::kGlobalBatchSize : Option::kBatchSize);
   const int64_t most = limited ? batch : kMaxBucketRows;
-  const int64_t largest = *std::max_element(config.bucket_edges.begin(), config.bucket_edges.end());
-  if (config.max_tokens >= 0 && config.max_tokens < largest) {
-    const char* which = config.bucket_by == BucketBy::kAspect ? "the pixels of the largest of bucket_edges, "
-                                                              : "the last of bucket_edges, ";
+  const int64_t largest = *std::max_element(config.buckets.edges.begin(), config.buckets.edges.end());
+  if (config.buckets.max_tokens >= 0 && config.buckets.max_tokens < largest) {
+    const char* which = config.buckets.by == BucketBy::kAspect ? "the pixels of the largest of bucket_edges, "
+                                                               : "the last of bucket_edges, ";
     return error(Code::kBadOption, "option max_tokens: expected at least ", which, largest, ", got ",
-                 config.max_tokens);
+                 config.buckets.max_tokens);
   }
   config.steps.global_batches.clear();
-  for (const int64_t edge : config.bucket_edges) {
-    const int64_t rows = config.max_tokens < 0 ? most : std::min(most, config.max_tokens / edge);
+  for (const int64_t edge : config.buckets.edges) {
+    const int64_t rows =
+        config.buckets.max_tokens < 0 ? most : std::min(most, config.buckets.max_tokens / edge);
     const std::optional<int64_t> all = checked_multiply(rows, global ? 1 : config.steps.world_size);
     if (!all || *all > kMaxBucketRows) {
-      return error(Code::kBadOption, "option ", config.max_tokens < 0 ? "batch_size" : "max_tokens",
+      return error(Code::kBadOption, "option ", config.buckets.max_tokens < 0 ? "batch_size" : "max_tokens",
                    ": a step of ", rows, " rows on each of ", config.steps.world_size, " ranks is too large");
     }
     config.steps.global_batches.push_back(*all);
@@ -119,36 +123,35 @@ std::string numbers_text(std::span<const int64_t> numbers) {
   return concat(numbers.size(), " numbers, digest ", digest.hex());
 }
 
-std::string buckets_text(const LoaderConfig& config) {
-  if (config.bucket_by == BucketBy::kLength) return numbers_text(config.bucket_edges);
+std::string buckets_text(const BucketConfig& config) {
+  if (config.by == BucketBy::kLength) return numbers_text(config.edges);
   std::string text;
-  for (const ImageBucket& shape : config.bucket_shapes)
-    text += concat(text.empty() ? "" : ",", shape_text(shape));
+  for (const ImageBucket& shape : config.shapes) text += concat(text.empty() ? "" : ",", shape_text(shape));
   if (text.size() <= kMaxNumbersText) return text;
   Digest digest;
   digest.add(text);
-  return concat(config.bucket_shapes.size(), " shapes, digest ", digest.hex());
+  return concat(config.shapes.size(), " shapes, digest ", digest.hex());
 }
 
 Status read_buckets(const Options& options, LoaderConfig& config) {
   if (!options.is_set(Option::kBucketEdges)) {
     const char* alone = options.is_set(Option::kBucketBy) ? "bucket_by"
-                        : config.lengths.given            ? "lengths"
-                        : config.max_tokens >= 0          ? "max_tokens"
+                        : config.buckets.lengths.given    ? "lengths"
+                        : config.buckets.max_tokens >= 0  ? "max_tokens"
                                                           : nullptr;
     return alone == nullptr ? Status::ok()
                             : error(Code::kBadOption, "option ", alone, ": needs bucket_edges");
   }
-  if (config.bucket_by == BucketBy::kAspect) {
-    if (config.lengths.given) {
+  if (config.buckets.by == BucketBy::kAspect) {
+    if (config.buckets.lengths.given) {
       return error(Code::kBadOption, "options bucket_by and lengths: set only one of the two: with ",
                    "bucket_by=aspect, image headers determine the shapes");
     }
-    DL_ASSIGN_OR_RETURN(config.bucket_shapes, parse_shapes(options.text(Option::kBucketEdges)));
-    for (const ImageBucket& shape : config.bucket_shapes)
-      config.bucket_edges.push_back(shape.height * shape.width);
+    DL_ASSIGN_OR_RETURN(config.buckets.shapes, parse_shapes(options.text(Option::kBucketEdges)));
+    for (const ImageBucket& shape : config.buckets.shapes)
+      config.buckets.edges.push_back(shape.height * shape.width);
   } else {
-    DL_ASSIGN_OR_RETURN(config.bucket_edges, parse_edges(options.text(Option::kBucketEdges)));
+    DL_ASSIGN_OR_RETURN(config.buckets.edges, parse_edges(options.text(Option::kBucketEdges)));
   }
   DL_RETURN_IF_ERROR(check_conflicts(config));
   return read_rows(options, config);

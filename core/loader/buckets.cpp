@@ -10,6 +10,9 @@
 #include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/loader/aspect.h"
+#include "core/loader/config/buckets.h"
+#include "core/loader/config/order.h"
+#include "core/loader/config/sample.h"
 #include "core/loader/dataset.h"
 #include "core/loader/pipeline.h"
 #include "core/source/forward_source.h"
@@ -39,7 +42,7 @@ struct Lengths {
   std::shared_ptr<const void> owner;
 };
 
-Result<Lengths> lengths_of(const Source& source, const LoaderConfig& config, HostMemory& memory,
+Result<Lengths> lengths_of(const Source& source, const BucketConfig& config, HostMemory& memory,
                            const CancelToken* token) {
   const int64_t count = source.count();
   if (config.lengths.given) {
@@ -123,22 +126,23 @@ SourceRef with_field(SourceRef source, Field field, const void* values, std::sha
   return std::make_shared<WithField>(std::move(source), std::move(field), values, std::move(owner));
 }
 
-BucketSpec spec_of(const LoaderConfig& config, const Steps& steps, const OrderContext& context, int64_t samples) {
+BucketSpec spec_of(const BucketContext& context, int64_t samples) {
   return {.samples = samples,
           .bucket_of = nullptr,
-          .rows = steps.global_batches(),
-          .drop_short_steps = steps.drops_short_steps(),
-          .shuffle = config.shuffle,
-          .seed = config.seed,
+          .rows = context.steps.global_batches(),
+          .drop_short_steps = context.steps.drops_short_steps(),
+          .shuffle = context.order.shuffle,
+          .seed = context.order.seed,
           .memory = context.memory.get()};
 }
 
-Result<Buckets> buckets_by_length(SourceRef source, const LoaderConfig& config, const Steps& steps, const OrderContext& context) {
+Result<Buckets> buckets_by_length(SourceRef source, const BucketConfig& config,
+                                  const BucketContext& context) {
   DL_ASSIGN_OR_RETURN(Lengths lengths, lengths_of(*source, config, *context.memory, context.token));
-  DL_RETURN_IF_ERROR(check_lengths(lengths.values, config.bucket_edges));
-  BucketSpec spec = spec_of(config, steps, context, source->count());
+  DL_RETURN_IF_ERROR(check_lengths(lengths.values, config.edges));
+  BucketSpec spec = spec_of(context, source->count());
   spec.bucket_of = [&](int64_t sample) {
-    return bucket_of_length(config.bucket_edges, lengths.values[static_cast<size_t>(sample)]);
+    return bucket_of_length(config.edges, lengths.values[static_cast<size_t>(sample)]);
   };
   Buckets out;
   DL_ASSIGN_OR_RETURN(out.order, bucket_order(spec));
@@ -160,8 +164,8 @@ std::string counts_text(std::span<const ImageBucket> shapes, const BucketOrder& 
   return shapes.size() > kMostTold ? text + ", ..." : text;
 }
 
-Result<Buckets> buckets_by_aspect(const SourceRef& source, const LoaderConfig& config,
-                                  const Steps& steps, const OrderContext& context) {
+Result<Buckets> buckets_by_aspect(const SourceRef& source, const BucketConfig& config,
+                                  const BucketContext& context) {
   Result<size_t> field = image_field(source->schema().fields, std::nullopt);
   if (!field.is_ok()) return field.take_status().in("option bucket_by: aspect");
   const int64_t count = source->count();
@@ -173,25 +177,25 @@ Result<Buckets> buckets_by_aspect(const SourceRef& source, const LoaderConfig& c
   Buckets out;
   out.table_bytes = static_cast<int64_t>(sizes.size_bytes());
   out.source = with_field(source, added_field(kSizeField, DType::kI32, {2}), sizes.data(), sizes_owner);
-  LoaderConfig with_size = config;
+  BucketConfig with_size = config;
   with_size.adds_field = out.source != source;
   // Before any header is read: what is wrong with the transform is told at once. And whether images are turned.
   DL_ASSIGN_OR_RETURN(const CompiledTransforms compiled,
-                      compile_transforms(config.transform, out.source->schema().fields,
-                                         transform_settings(*out.source, with_size, 0)));
+                      compile_transforms(context.sample.transform, out.source->schema().fields,
+                                         transform_settings(*out.source, context.sample, with_size, 0)));
   DL_RETURN_IF_ERROR(read_shapes({.source = source.get(),
                                   .field = field.value(),
                                   .upright = compiled.upright[field.value()],
-                                  .max_bytes_per_sample = config.max_bytes_per_sample,
-                                  .shapes = config.bucket_shapes,
+                                  .max_bytes_per_sample = context.sample.max_bytes_per_sample,
+                                  .shapes = config.shapes,
                                   .memory = context.memory.get(),
                                   .token = context.token,
                                   .log = context.log},
                                  sizes, shape_of));
-  BucketSpec spec = spec_of(config, steps, context, count);
+  BucketSpec spec = spec_of(context, count);
   spec.bucket_of = [&](int64_t sample) { return size_t{shape_of[static_cast<size_t>(sample)]}; };
   DL_ASSIGN_OR_RETURN(out.order, bucket_order(spec));
-  context.log(LogLevel::kInfo, concat("images by shape: ", counts_text(config.bucket_shapes, out.order)));
+  context.log(LogLevel::kInfo, concat("images by shape: ", counts_text(config.shapes, out.order)));
   Digest digest;
   digest.add(std::as_bytes(shape_of));
   out.digest = digest.hex();
@@ -200,9 +204,9 @@ Result<Buckets> buckets_by_aspect(const SourceRef& source, const LoaderConfig& c
 
 }  // namespace
 
-Result<Buckets> make_buckets(SourceRef source, const LoaderConfig& config, const Steps& steps, const OrderContext& context) {
-  if (config.bucket_by == BucketBy::kAspect) return buckets_by_aspect(source, config, steps, context);
-  return buckets_by_length(std::move(source), config, steps, context);
+Result<Buckets> make_buckets(SourceRef source, const BucketConfig& config, const BucketContext& context) {
+  if (config.by == BucketBy::kAspect) return buckets_by_aspect(source, config, context);
+  return buckets_by_length(std::move(source), config, context);
 }
 
 }  // namespace dataline

@@ -6,8 +6,11 @@
 #include <utility>
 
 #include "core/base/message_text.h"
+#include "core/loader/config/delivery.h"
+#include "core/loader/extensions.h"
 #include "core/loader/mixed_documents.h"
 #include "core/loader/mixed_fields.h"
+#include "core/loader/option_table.h"
 #include "core/loader/options.h"
 #include "core/loader/pipeline.h"
 #include "core/memory/machine_limits.h"

@@ -13,13 +13,15 @@
 #include "core/base/arrow_c_data.h"
 #include "core/base/open_progress.h"
 #include "core/batch/view.h"
-#include "core/loader/options.h"
 #include "core/source/composed/mix.h"
+#include "core/source/format.h"
 #include "core/source/host/host.h"
 #include "core/source/source.h"
 #include "core/transform/decode/image_header.h"
 
 namespace dataline {
+
+class Options;  // core/loader/options.h
 
 // Room for a record where its source copies and does not know how large its samples are.
 constexpr int64_t kImageRoomBytes = int64_t{64} << 20;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/checked.h"
+#include "core/loader/config/delivery.h"
 
 namespace dataline {
 namespace {
@@ -44,7 +45,7 @@ int64_t host_bytes(const Slot& slot) {
 // Nothing is copied: there is nothing to wait for.
 class HostDelivery final : public Delivery {
  public:
-  HostDelivery(Device& device, const Pipeline& pipeline, const LoaderConfig& config)
+  HostDelivery(Device& device, const Pipeline& pipeline, const DeliveryConfig& config)
       : Delivery(device, pipeline, config) {}
 
   Status prepare(std::span<std::byte> memory, int64_t stride) override {
@@ -83,8 +84,8 @@ class HostDelivery final : public Delivery {
 }  // namespace
 
 std::unique_ptr<Delivery> Delivery::create(Device& device, const Pipeline& pipeline,
-                                           const LoaderConfig& config) {
-  if (device.type() != kCpuDevice) return make_device_delivery(device, pipeline, config);
+                                           const DeliveryConfig& config, const WorkerConfig& workers) {
+  if (device.type() != kCpuDevice) return make_device_delivery(device, pipeline, config, workers);
   return std::make_unique<HostDelivery>(device, pipeline, config);
 }
 

@@ -19,7 +19,6 @@
 #include "core/batch/slot.h"
 #include "core/device/device.h"
 #include "core/loader/filler.h"
-#include "core/loader/options.h"
 #include "core/loader/pipeline.h"
 #include "core/memory/host_memory.h"
 
@@ -34,14 +33,16 @@ struct OverflowBatch final : Batch {
 };
 
 class Metrics;
+struct DeliveryConfig;  // core/loader/config/delivery.h
+struct WorkerConfig;    // core/loader/config/workers.h
 
 // No function has a default, so the delivery of a device cannot inherit what is right for the host. Functions "implemented
 // here" are called by name, as in Delivery::place().
 class Delivery {
  public:
-  // `device`, `pipeline` and `config` outlive it.
+  // All of these outlive it.
   static std::unique_ptr<Delivery> create(Device& device, const Pipeline& pipeline,
-                                          const LoaderConfig& config);
+                                          const DeliveryConfig& config, const WorkerConfig& workers);
   virtual ~Delivery();  // waits until the device has done with every slot, and unpins them
 
   // --- At create ---
@@ -111,7 +112,7 @@ class Delivery {
   Status lost_error() const;
 
  protected:
-  Delivery(Device& device, const Pipeline& pipeline, const LoaderConfig& config)
+  Delivery(Device& device, const Pipeline& pipeline, const DeliveryConfig& config)
       : device_(device), pipeline_(pipeline), config_(config) {}
   // `device`: the slot's half there, copied already; null on the cpu device.
   Result<std::unique_ptr<OverflowBatch>> copy_batch(Slot& slot, HostMemory& memory,
@@ -119,12 +120,12 @@ class Delivery {
 
   Device& device_;
   const Pipeline& pipeline_;
-  const LoaderConfig& config_;
+  const DeliveryConfig& config_;
   int64_t pinned_slots_ = 0;
   Atomic<int64_t> copied_bytes_{0};  // to the device; relaxed: a statistic
 };
 
 std::unique_ptr<Delivery> make_device_delivery(Device& device, const Pipeline& pipeline,
-                                               const LoaderConfig& config);
+                                               const DeliveryConfig& config, const WorkerConfig& workers);
 
 }  // namespace dataline

@@ -9,6 +9,8 @@
 #include "core/base/atomic.h"
 #include "core/base/thread_mutex.h"
 #include "core/base/thread_wait.h"
+#include "core/loader/config/delivery.h"
+#include "core/loader/config/workers.h"
 #include "core/loader/delivery.h"
 #include "core/loader/metrics/metrics.h"
 
@@ -25,8 +27,9 @@ constexpr int64_t kMergedGapBytes = int64_t{64} << 10;
 
 class DeviceDelivery final : public Delivery {
  public:
-  DeviceDelivery(Device& device, const Pipeline& pipeline, const LoaderConfig& config)
-      : Delivery(device, pipeline, config) {}
+  DeviceDelivery(Device& device, const Pipeline& pipeline, const DeliveryConfig& config,
+                 const WorkerConfig& workers)
+      : Delivery(device, pipeline, config), workers_(workers) {}
   ~DeviceDelivery() override {
     held_copies_.clear();
     halves_.clear();
@@ -67,7 +70,7 @@ class DeviceDelivery final : public Delivery {
   Status upload(const CancelToken* token, std::span<std::byte> staging, WorkerScratch& scratch,
                 HostMemory& memory) override {
     if (resident_ == nullptr) return Status::ok();
-    DL_RETURN_IF_ERROR(upload_resident(pipeline_, config_, token, staging, scratch, memory, *resident_));
+    DL_RETURN_IF_ERROR(upload_resident(pipeline_, token, staging, scratch, memory, *resident_));
     copied_bytes_.fetch_add(pipeline_.source->count() * pipeline_.resident->row_bytes,
                             std::memory_order_relaxed);
     std::fill(staging.begin(), staging.end(), std::byte{0});
@@ -83,7 +86,7 @@ class DeviceDelivery final : public Delivery {
     if (!slot.go(SlotState::kStaged, SlotState::kCopying)) return true;  // which ready() then reports
     slot.failed = queue(slot);
     if (config_.device_sync == DeviceSync::kStream || !slot.failed.is_ok()) return true;
-    if (config_.num_workers == 0) {
+    if (workers_.num_workers == 0) {
       slot.failed = half(slot).wait_for_copies();
       return true;
     }
@@ -336,6 +339,7 @@ class DeviceDelivery final : public Delivery {
                         [&](const Copying& copying) { return copying.sequence == sequence; });
   }
 
+  const WorkerConfig& workers_;
   std::unique_ptr<DeviceBlock> resident_;  // io=device: the set
   std::vector<Half> halves_;               // by the slot's number
   Metrics* metrics_ = nullptr;             // from create on
@@ -357,8 +361,8 @@ class DeviceDelivery final : public Delivery {
 }  // namespace
 
 std::unique_ptr<Delivery> make_device_delivery(Device& device, const Pipeline& pipeline,
-                                               const LoaderConfig& config) {
-  return std::make_unique<DeviceDelivery>(device, pipeline, config);
+                                               const DeliveryConfig& config, const WorkerConfig& workers) {
+  return std::make_unique<DeviceDelivery>(device, pipeline, config, workers);
 }
 
 }  // namespace dataline

@@ -12,7 +12,7 @@
 
 #include "core/base/atomic.h"
 #include "core/base/thread_mutex.h"
-#include "core/loader/options.h"
+#include "core/loader/host_array.h"
 #include "core/order/order.h"
 
 namespace dataline {

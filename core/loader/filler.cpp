@@ -118,7 +118,7 @@ void Filler::pack(Slot& slot, WorkerScratch& scratch) const noexcept {
   or_lose(slot, [&] {
     if (!slot.finish()) {
       return slot.lose(
-          error(Code::kOverBudget, "its packed rows do not fit into memory_budget (", config_->budget_bytes,
+          error(Code::kOverBudget, "its packed rows do not fit into memory_budget (", setup_.budget_bytes,
                 ") with the memory in use; raise it, or lower batch_size, prefetch_depth or max_leases"));
     }
     if (!slot.bad_rows().empty()) {
@@ -139,7 +139,7 @@ void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t
   run.count = count;
   run.indices = slot.records + row;
   run.opened_ns = slot.opened_ns;
-  run.max_bytes_per_sample = config_->max_bytes_per_sample;
+  run.max_bytes_per_sample = pipeline_->max_bytes_per_sample;
   if (!pipeline_->resident) {
     if (block_job_.steps_per_block > 0) request_blocks(slot, order);
     run.cold = lookahead_.observe(*pipeline_->source, run.indices[0]);
@@ -194,7 +194,7 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
 
   FieldRows rows;
   rows.first_slot = slot.first_slot + row;
-  rows.seed = config_->seed;
+  rows.seed = setup_.seed;
   rows.epoch = slot.epoch;
   rows.warned = &scratch.warned;
   if (const BucketShape* bucket = slot.bucket(); bucket != nullptr)
@@ -254,9 +254,9 @@ void Filler::hold_rows(Slot& slot, size_t storage, int64_t row, WorkerScratch& s
     const int64_t bytes = slot.row_bytes(storage)[row + i];
     if (slot.hold_row(storage, row + i, bytes)) continue;
     scratch.errors.fail(
-        i, error(Code::kOverBudget, "its ", bytes, " bytes do not fit into memory_budget (",
-                 config_->budget_bytes,
-                 ") with the memory in use; raise it, or lower batch_size, prefetch_depth or max_leases"));
+        i,
+        error(Code::kOverBudget, "its ", bytes, " bytes do not fit into memory_budget (", setup_.budget_bytes,
+              ") with the memory in use; raise it, or lower batch_size, prefetch_depth or max_leases"));
   }
 }
 
@@ -272,7 +272,7 @@ void Filler::name_samples(Slot& slot) const {
 
 void Filler::mix(Slot& slot, WorkerScratch& scratch) const {
   for (const MixStep& step : pipeline_->mixes) {
-    const MixDraw draw = draw_mix(step.mix, config_->seed, slot.epoch, slot.step);
+    const MixDraw draw = draw_mix(step.mix, setup_.seed, slot.epoch, slot.step);
     const auto rows_of = [&](const MixedField& field) {
       const auto storage = static_cast<size_t>(field.storage);
       return MixRows{.first = slot.rows(storage) + field.offset,

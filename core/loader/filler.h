@@ -62,22 +62,27 @@ struct WorkerScratch : RunMemory {
 struct RowRepair {
   enum class Action {
     kKeep,     // the row's own sample could be read after all
-    kReplace,  // `record` stands in; its bytes are in the row
-    kDrop,     // nothing stands in
+    kReplace,  // `record` replaces it; its bytes are in the row
+    kDrop,     // no replacement could be read
     kRefill    // the machine fell short: the whole batch must be filled again
   };
   Action action = Action::kKeep;
-  int64_t record = -1;  // kReplace: the stand-in; kRefill: the record that could not be read
+  int64_t record = -1;  // kReplace: the replacement; kRefill: the record that could not be read
   Status cause = {};    // why the row failed; ok with kKeep
 };
 
 class Filler {
  public:
+  struct Setup {
+    uint64_t seed = 0;
+    bool replaces_bad_samples = false;  // on_error=replace, quarantine
+    int64_t budget_bytes = 0;           // for messages
+  };
   // `order`: one of those that the batches will have; the others request no blocks, or all do.
-  Filler(const Pipeline& pipeline, const LoaderConfig& config, const Steps& steps, const Order& order,
+  Filler(const Pipeline& pipeline, const Setup& setup, const Steps& steps, const Order& order,
          EpochTables& tables)
       : pipeline_(&pipeline),
-        config_(&config),
+        setup_(setup),
         steps_(&steps),
         tables_(&tables),
         block_rows_(order.ranks_share_blocks() ? steps.all_rows() : steps.rank_rows()) {
@@ -128,7 +133,7 @@ class Filler {
   static constexpr int64_t kMostSharingRanks = 16;
 
   const Pipeline* pipeline_;
-  const LoaderConfig* config_;
+  const Setup setup_;
   const Steps* steps_;
   EpochTables* tables_;
   SimdTarget target_ = best_simd_target();
@@ -141,8 +146,7 @@ class Filler {
 // io=device, at create: reads every sample and sends it to `block`. `staging`: page-locked, at least staging_bytes of the plan.
 // The first sample that cannot be read ends it: what the device holds has no gaps. `memory`: for what the programs keep
 // meanwhile. kCancelled.
-Status upload_resident(const Pipeline& pipeline, const LoaderConfig& config, const CancelToken* token,
-                       std::span<std::byte> staging, WorkerScratch& scratch, HostMemory& memory,
-                       DeviceBlock& block);
+Status upload_resident(const Pipeline& pipeline, const CancelToken* token, std::span<std::byte> staging,
+                       WorkerScratch& scratch, HostMemory& memory, DeviceBlock& block);
 
 }  // namespace dataline

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "core/base/checked.h"
+#include "core/loader/config/order.h"
 #include "core/loader/parts.h"
+#include "core/order/step_config.h"
 #include "core/source/forward_source.h"
 #include "core/source/packing/packing.h"
 
@@ -68,11 +70,12 @@ Result<SourceRef> documents_of_mix(SourceRef mix, const OpenContext& context) {
                  "packing: a mix with a schedule cannot be packed, because its steps count batches of a "
                  "loader; open each part with pack_length instead");
   }
-  LoaderConfig drawing;
+  OrderConfig drawing;
   drawing.shuffle = Shuffle::kFull;
   drawing.seed = 0;
-  DL_ASSIGN_OR_RETURN(const std::unique_ptr<const MixOrder> order,
-                      make_mix_order(recipe, drawing, Steps(), /*block_ends=*/{}, context.memory));
+  DL_ASSIGN_OR_RETURN(
+      const std::unique_ptr<const MixOrder> order,
+      make_mix_order(recipe, drawing, Steps(StepConfig()), /*block_ends=*/{}, context.memory));
   const std::optional<int64_t> bytes = checked_multiply(order->slots(), int64_t{sizeof(int64_t)});
   if (!bytes)
     return error(Code::kOverBudget, "packing: ", order->slots(), " documents of a mix do not fit in memory");

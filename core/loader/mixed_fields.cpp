@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/loader/config/sample.h"
 #include "core/loader/dataset.h"
+#include "core/loader/extensions.h"
+#include "core/loader/options.h"
 #include "core/loader/pipeline.h"
 #include "core/source/composed/mix.h"
 #include "core/source/forward_source.h"
@@ -144,22 +147,23 @@ Result<SourceRef> with_mixed_fields(SourceRef source, const Options& options) {
   return SourceRef(std::make_shared<MixedFields>(std::move(source), std::move(fields)));
 }
 
-Result<GroupTransforms> compile_groups(const Source& source, const LoaderConfig& config, const Steps& steps) {
+Result<GroupTransforms> compile_groups(const Source& source, const SampleConfig& config,
+                                       const BucketConfig& buckets, bool sizes_by_part) {
   GroupTransforms out;
   const Mix* const mix = source.facts().mix;
   if (mix == nullptr || !mix->grouped()) {
-    const TransformSettings settings = transform_settings(source, config, 0);
+    const TransformSettings settings = transform_settings(source, config, buckets, 0);
     DL_ASSIGN_OR_RETURN(CompiledTransforms compiled,
                         compile_transforms(config.transform, source.schema().fields, settings));
     out.outputs = outputs_of(compiled);
     out.groups.push_back(std::move(compiled));
     return out;
   }
-  const bool sizes_by_part = config.homogeneous == Homogeneous::kBatch || steps.global_batch() == 1;
   std::vector<std::vector<std::vector<int64_t>>> shapes;
   for (size_t g = 0; g < mix->groups().size(); ++g) {
     const MixGroup& parts = mix->groups()[g];
-    const TransformSettings settings = transform_settings(source, config, mix->start(parts.first_part));
+    const TransformSettings settings =
+        transform_settings(source, config, buckets, mix->start(parts.first_part));
     Result<CompiledTransforms> compiled =
         compile_transforms(parts.transform, config.transform, parts.stored, settings);
     if (!compiled.is_ok()) return compiled.take_status().in(part_words_of(*mix, g));

@@ -8,12 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "core/loader/options.h"
-#include "core/order/steps.h"
 #include "core/source/source.h"
 #include "core/transform/transform.h"
 
 namespace dataline {
+
+class Options;
+struct BucketConfig;  // core/loader/config/buckets.h
+struct SampleConfig;  // core/loader/config/sample.h
 
 // As its columns hold them: of a mix those of a group, of any other source its schema's.
 std::span<const Field> stored_fields(const Source& source, size_t group);
@@ -32,8 +34,10 @@ struct GroupTransforms {
   std::vector<std::vector<std::vector<int64_t>>> part_shapes;
 };
 
+// `sizes_by_part`: a batch has samples of one part, so that sizes may differ from part to part.
 // The transforms of parts, each followed by the loader's. kBadTransform, kNoSuchField. kMismatch as above: also where sizes differ by part and a
 // batch may have samples of several.
-Result<GroupTransforms> compile_groups(const Source& source, const LoaderConfig& config, const Steps& steps);
+Result<GroupTransforms> compile_groups(const Source& source, const SampleConfig& config,
+                                       const BucketConfig& buckets, bool sizes_by_part);
 
 }  // namespace dataline

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/options.h"
 
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/loader/config.h"
+#include "core/loader/option_table.h"
 #include "core/source/packing/packing.h"
 
 namespace dataline {
@@ -180,6 +184,8 @@ std::string_view option_word(Option option, int64_t value) {
   }
   return "";
 }
+
+Options::Options() : values_(std::size(kOptions)) {}
 
 Result<Option> Options::find(std::string_view key) {
   std::vector<std::string_view> keys;

@@ -9,7 +9,12 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/loader/config/buckets.h"
+#include "core/loader/config/sample.h"
+#include "core/loader/config/window.h"
+#include "core/loader/config/workers.h"
 #include "core/loader/dataset.h"
+#include "core/loader/extensions.h"
 #include "core/loader/mixed_fields.h"
 #include "core/memory/machine_limits.h"
 #include "core/order/steps.h"
@@ -22,10 +27,10 @@ constexpr int64_t kRunScratchBytes = int64_t{8} << 20;
 constexpr int64_t kAloneRunBytes = int64_t{1} << 20;  // with num_workers=0
 
 // How many records one claim is for.
-int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int64_t max_rows) {
+int64_t records_of_run(const Pipeline& pipeline, const PipelineConfig& config, int64_t max_rows) {
   // One by one: a slow row then delays no other, and a claim costs little compared to a row.
   if (pipeline.heavy) return 1;
-  const int64_t workers = config.num_workers;
+  const int64_t workers = config.workers.num_workers;
   const int64_t row_bytes = pipeline.layout.slot_bytes / std::max<int64_t>(max_rows, 1);
   // Loader::work() looks at its budget after each run: about 100 us.
   if (workers == 0 && !pipeline.calls_host)
@@ -34,16 +39,16 @@ int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int
   // The host's reader may be slow: its rows are shared among the workers.
   if (pipeline.waits_for_host) return std::max<int64_t>((max_rows + workers - 1) / workers, 1);
   const int64_t threads = std::min<int64_t>(workers + 1, available_cpus());
-  return copied_records_of_run(max_rows, row_bytes, threads, config.start_depth);
+  return copied_records_of_run(max_rows, row_bytes, threads, config.window.start_depth);
 }
 
-std::vector<BucketShape> bucket_shapes(const LoaderConfig& config, const Steps& steps) {
+std::vector<BucketShape> bucket_shapes(const BucketConfig& config, const Steps& steps) {
   std::vector<BucketShape> shapes;
-  for (size_t b = 0; b < config.bucket_edges.size(); ++b)
-    shapes.push_back({.rows = steps.max_rows(static_cast<int32_t>(b)), .edge = config.bucket_edges[b]});
-  for (size_t b = 0; b < config.bucket_shapes.size(); ++b) {
-    shapes[b].height = config.bucket_shapes[b].height;
-    shapes[b].width = config.bucket_shapes[b].width;
+  for (size_t b = 0; b < config.edges.size(); ++b)
+    shapes.push_back({.rows = steps.max_rows(static_cast<int32_t>(b)), .edge = config.edges[b]});
+  for (size_t b = 0; b < config.shapes.size(); ++b) {
+    shapes[b].height = config.shapes[b].height;
+    shapes[b].width = config.shapes[b].width;
   }
   return shapes;
 }
@@ -84,13 +89,14 @@ int64_t crossing_bytes(const Storage& storage) {
 
 }  // namespace
 
-TransformSettings transform_settings(const Source& source, const LoaderConfig& config, int64_t first_record) {
+TransformSettings transform_settings(const Source& source, const SampleConfig& config,
+                                     const BucketConfig& buckets, int64_t first_record) {
   TransformSettings settings;
   settings.limits = config.decode_limits;
   settings.max_bytes_per_sample = config.max_bytes_per_sample;
   settings.first_places = config.transform_places;
-  if (!config.bucket_edges.empty()) settings.buckets = config.bucket_by;
-  settings.added_fields = config.adds_field ? 1 : 0;
+  if (!buckets.edges.empty()) settings.buckets = buckets.by;
+  settings.added_fields = buckets.adds_field ? 1 : 0;
   if (config.extensions != nullptr) settings.operators = config.extensions->operators;
   settings.first_header = [&source, &config, first_record](size_t field) {
     Result<ImageFacts> first = image_facts_of(source, field, first_record, config.max_bytes_per_sample);
@@ -107,24 +113,28 @@ int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threa
   return std::max(records, kMinRecords);
 }
 
-Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, const Steps& steps,
+Result<Pipeline> make_pipeline(SourceRef source, const PipelineConfig& config, const Steps& steps,
                                const Device& device, bool heavy) {
-  if (config.pack_length >= 0 && source->facts().packing.empty())
+  if (config.sample.pack_length >= 0 && source->facts().packing.empty())
     return error(Code::kBadOption,
                  "option pack_length: the dataset was opened without it; open the dataset with pack_length");
   Pipeline pipeline;
   pipeline.heavy = heavy;
+  pipeline.max_bytes_per_sample = config.sample.max_bytes_per_sample;
   pipeline.source = std::move(source);
-  DL_ASSIGN_OR_RETURN(GroupTransforms compiled, compile_groups(*pipeline.source, config, steps));
+  // A batch has samples of one size, though parts have several, where its samples are of one part.
+  const bool sizes_by_part = config.batches_of_one_part || steps.global_batch() == 1;
+  DL_ASSIGN_OR_RETURN(GroupTransforms compiled,
+                      compile_groups(*pipeline.source, config.sample, config.buckets, sizes_by_part));
   const std::vector<BatchMix> mixes =
       compiled.groups[0].mixes;  // of the loader's transform, the same for all
   auto part_shapes = std::move(compiled.part_shapes);
   DL_RETURN_IF_ERROR(place_fields(pipeline, std::move(compiled), config, device));
   Layout& layout = pipeline.layout;
   const int64_t max_rows = steps.max_rows();
-  DL_ASSIGN_OR_RETURN(layout,
-                      plan_layout(std::move(layout.storages), std::move(layout.regions), max_rows,
-                                  bucket_shapes(config, steps), pipeline.source->facts().mix != nullptr));
+  DL_ASSIGN_OR_RETURN(
+      layout, plan_layout(std::move(layout.storages), std::move(layout.regions), max_rows,
+                          bucket_shapes(config.buckets, steps), pipeline.source->facts().mix != nullptr));
 
   layout.part_shapes = std::move(part_shapes);
   for (const auto& program : pipeline.programs) {
@@ -135,7 +145,7 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, con
     pipeline.state_bytes += pass.program->state_bytes();
     pipeline.heavy = pipeline.heavy || pass.program->heavy();
   }
-  pipeline.record_scratch_bytes = round_up(pipeline.source->scratch_bytes(config.max_bytes_per_sample), 64);
+  pipeline.record_scratch_bytes = round_up(pipeline.source->scratch_bytes(pipeline.max_bytes_per_sample), 64);
   if (pipeline.record_scratch_bytes > 0) {
     pipeline.run_records =
         std::clamp<int64_t>(kRunScratchBytes / pipeline.record_scratch_bytes, 1, kMaxRunRecords);

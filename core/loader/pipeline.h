@@ -14,7 +14,7 @@
 #include "core/batch/view.h"
 #include "core/device/device.h"
 #include "core/loader/mixed_fields.h"
-#include "core/loader/options.h"
+#include "core/source/host/host.h"
 #include "core/source/run_memory.h"
 #include "core/source/source.h"
 #include "core/transform/mix/mix.h"
@@ -22,7 +22,24 @@
 
 namespace dataline {
 
+class Order;
 class Steps;
+struct BucketConfig;
+struct DeliveryConfig;
+struct MemoryConfig;
+struct SampleConfig;
+struct WindowConfig;
+struct WorkerConfig;
+
+// What of a loader's configuration decides a pipeline. Borrowed.
+struct PipelineConfig {
+  const SampleConfig& sample;
+  const BucketConfig& buckets;
+  const WorkerConfig& workers;
+  const WindowConfig& window;
+  const DeliveryConfig& delivery;
+  bool batches_of_one_part = false;  // of a mix: homogeneous=batch
+};
 
 // One pass over the rows of a run: a program reads a column and writes a storage.
 struct StoragePass {
@@ -88,6 +105,7 @@ struct Pipeline {
   std::vector<MixStep> mixes;
   std::optional<Resident> resident;
   Layout layout;
+  int64_t max_bytes_per_sample = 0;   // Run::max_bytes_per_sample
   int64_t record_scratch_bytes = 0;   // Source::scratch_bytes, rounded to 64
   int64_t program_scratch_bytes = 0;  // maximum of the programs
   int64_t state_bytes = 0;            // of the programs of `passes`, per thread that fills
@@ -103,9 +121,10 @@ struct Pipeline {
   bool shares_batches() const { return heavy || waits_for_host; }
 };
 
-// What the transforms of a loader are compiled with; borrows both.
+// What the transforms of a loader are compiled with; borrows the source and `config`.
 // `first_record`: whose header tells the type of its images.
-TransformSettings transform_settings(const Source& source, const LoaderConfig& config, int64_t first_record);
+TransformSettings transform_settings(const Source& source, const SampleConfig& config,
+                                     const BucketConfig& buckets, int64_t first_record);
 
 // How many records a thread claims at once if they are only copied and converted: whole batches, unless the window has fewer
 // batches than there are threads, or a run would delay a helping consumer too long. At least 64, since the first rows of a
@@ -120,13 +139,13 @@ Result<PassStates> make_states(const std::vector<StoragePass>& passes, HostMemor
 // is delivered. With io=device (resident.cpp) all fields are held there. kBadTransform, kNoSuchField, kOverBudget,
 // kUnsupported.
 // `heavy`: reading a record takes as long as decoding it (a cache that is being filled).
-Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, const Steps& steps,
+Result<Pipeline> make_pipeline(SourceRef source, const PipelineConfig& config, const Steps& steps,
                                const Device& device, bool heavy = false);
 
 // The part of it that decides where the rows of each field go: fills the passes, outputs, tails, routes and resident rows, and
 // the layout's storages and regions but for their offsets. With io=device, where every field needs a tail, kUnsupported names
 // the field and why the device cannot hold it.
-Status place_fields(Pipeline& pipeline, GroupTransforms compiled, const LoaderConfig& config,
+Status place_fields(Pipeline& pipeline, GroupTransforms compiled, const PipelineConfig& config,
                     const Device& device);
 
 // One stage of what runs where, for dl_loader_plan_at.
@@ -160,7 +179,8 @@ struct MemoryPlan {
 
 // pinned: slots are page-locked, so all of their memory is touched. kOverBudget names the smallest memory_budget that works
 // and the options to lower.
-Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipeline, const Order& order,
+Result<MemoryPlan> plan_memory(const WorkerConfig& threads, const WindowConfig& window,
+                               const MemoryConfig& memory, const Pipeline& pipeline, const Order& order,
                                const Steps& steps, bool pinned);
 
 // Plans for what tuning may grow to as far as it fits, and lowers num_workers and prefetch_depth to that. What the loader

@@ -6,6 +6,9 @@
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
+#include "core/loader/config/delivery.h"
+#include "core/loader/config/sample.h"
+#include "core/loader/config/window.h"
 #include "core/loader/pipeline.h"
 
 namespace dataline {
@@ -25,18 +28,19 @@ Field bytes_field(int64_t bytes) {
 constexpr int64_t kMaxRoomBytes = int64_t{1} << 42;
 
 // What a row of images of their own sizes may take.
-int64_t image_room(const Field& output, const LoaderConfig& config) {
-  if (!config.fits_any_image || output.shape.size() != 3) return config.max_bytes_per_sample;
+int64_t image_room(const Field& output, const PipelineConfig& config) {
+  if (!config.sample.fits_any_image || output.shape.size() != 3) return config.sample.max_bytes_per_sample;
   int64_t pixel_bytes = dtype_bytes(output.dtype);
   for (const int64_t dim : output.shape) pixel_bytes *= dim < 0 ? 1 : dim;
-  const int64_t most = kMaxRoomBytes / (config.prefetch_depth + config.max_leases);
-  const int64_t pixels = std::min(config.decode_limits.max_pixels, most / std::max<int64_t>(pixel_bytes, 1));
-  return std::max(config.max_bytes_per_sample, pixels * pixel_bytes);
+  const int64_t most = kMaxRoomBytes / (config.window.prefetch_depth + config.window.max_leases);
+  const int64_t pixels =
+      std::min(config.sample.decode_limits.max_pixels, most / std::max<int64_t>(pixel_bytes, 1));
+  return std::max(config.sample.max_bytes_per_sample, pixels * pixel_bytes);
 }
 
-Storage storage_for(const Field& output, const LoaderConfig& config) {
+Storage storage_for(const Field& output, const PipelineConfig& config) {
   const int64_t max_bytes_per_sample =
-      output.varies() ? image_room(output, config) : config.max_bytes_per_sample;
+      output.varies() ? image_room(output, config) : config.sample.max_bytes_per_sample;
   Storage storage;
   storage.kind = output.kind;
   if (output.to_bucket) {
@@ -91,7 +95,7 @@ std::vector<bool> overlapped_columns(const Schema& schema, std::span<const Field
 // views of it or overlap.
 class PipelineBuilder {
  public:
-  PipelineBuilder(Pipeline& pipeline, const LoaderConfig& config, const Device& device)
+  PipelineBuilder(Pipeline& pipeline, const PipelineConfig& config, const Device& device)
       : pipeline_(pipeline), config_(config), device_(device), stored_(stored_fields(*pipeline.source, 0)) {}
 
   Status add_groups(GroupTransforms compiled) {
@@ -109,7 +113,7 @@ class PipelineBuilder {
 
  private:
   Status add_fields(CompiledTransforms compiled) {
-    const bool resident = config_.io == Io::kDevice;
+    const bool resident = config_.delivery.io == Io::kDevice;
     if (resident) DL_RETURN_IF_ERROR(check_resident(compiled.mixes));
     pipeline_.programs = std::move(compiled.programs);
     columns_.assign(schema().columns.size(), SharedColumn());
@@ -329,7 +333,7 @@ class PipelineBuilder {
   }
 
   Pipeline& pipeline_;
-  const LoaderConfig& config_;
+  const PipelineConfig& config_;
   const Device& device_;
   const std::span<const Field> stored_;
   std::vector<Field> outputs_;
@@ -341,7 +345,7 @@ class PipelineBuilder {
 
 }  // namespace
 
-Status place_fields(Pipeline& pipeline, GroupTransforms compiled, const LoaderConfig& config,
+Status place_fields(Pipeline& pipeline, GroupTransforms compiled, const PipelineConfig& config,
                     const Device& device) {
   return PipelineBuilder(pipeline, config, device).add_groups(std::move(compiled));
 }

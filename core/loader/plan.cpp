@@ -5,6 +5,9 @@
 
 #include "core/base/checked.h"
 #include "core/loader/batch_window.h"
+#include "core/loader/config/memory.h"
+#include "core/loader/config/window.h"
+#include "core/loader/config/workers.h"
 #include "core/loader/epochs.h"
 #include "core/loader/filler.h"
 #include "core/loader/pipeline.h"
@@ -59,13 +62,14 @@ bool shrink(LoaderConfig& config) {
 
 }  // namespace
 
-Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipeline, const Order& order,
+Result<MemoryPlan> plan_memory(const WorkerConfig& threads, const WindowConfig& window,
+                               const MemoryConfig& memory, const Pipeline& pipeline, const Order& order,
                                const Steps& steps, bool pinned) {
   MemoryPlan plan;
-  const int64_t workers = config.num_workers;
+  const int64_t workers = threads.num_workers;
   // In the caller's thread one batch is loaded at a time, when it is asked for.
-  const int64_t depth = workers > 0 ? config.prefetch_depth : 1;
-  plan.lease_slots = std::min(config.max_leases, kMaxLeaseSlots);
+  const int64_t depth = workers > 0 ? window.prefetch_depth : 1;
+  plan.lease_slots = std::min(window.max_leases, kMaxLeaseSlots);
   plan.slot_count = depth + plan.lease_slots;
   const Layout& layout = pipeline.layout;
   const bool of_pages = pinned || pipeline.resident || layout.fixed_bytes >= kPageBytes;
@@ -90,11 +94,11 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   fits = fits && states <= kLimitBytes && bytes_of(plan.slot_count, plan.shares_stride) <= kLimitBytes;
   plan.slot_objects_bytes = plan.slot_count * slot_object_bytes(pipeline);
   plan.held_bytes = plan.arena_bytes + plan.slot_objects_bytes + order.allocated_bytes() +
-                    config.bucket_table_bytes + (fits ? states : 0);
+                    memory.bucket_table_bytes + (fits ? states : 0);
   if (pipeline.resident) plan.held_bytes += pipeline.resident->state_bytes;
 
-  if (fits && plan.held_bytes <= config.budget_bytes) return plan;
-  const char* limit = config.budget_is_auto ? "half of what this process may use" : "memory_budget";
+  if (fits && plan.held_bytes <= memory.budget_bytes) return plan;
+  const char* limit = memory.budget_is_auto ? "half of what this process may use" : "memory_budget";
   const std::string needed =
       fits ? concat("needs ", plan.held_bytes, " bytes") : std::string("does not fit in any memory");
   const bool decodes = plan.state_bytes > 0;
@@ -105,7 +109,7 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
       Code::kOverBudget, "the plan ", needed, " (", plan.slot_count, " slots of ", plan.slot_stride, " and ",
       plan.slot_objects_bytes / plan.slot_count, ", ", plan.table_count, " order tables of ",
       plan.table_stride, ", ", plan.scratch_count, " scratches of ", plan.scratch_stride, states_text,
-      "), but ", limit, " is ", config.budget_bytes, "; ",
+      "), but ", limit, " is ", memory.budget_bytes, "; ",
       fits ? concat("raise memory_budget to at least ", plan.held_bytes, " or ") : std::string(),
       "lower batch_size, prefetch_depth, max_leases",
       decodes ? ", max_bytes_per_sample, num_workers or max_decoded_bytes" : " or max_bytes_per_sample");

@@ -30,7 +30,7 @@ Status take_error(RowErrors& errors) {
 
 }  // namespace
 
-// A stand-in is looked for if on_error says so. If the machine is to blame (no memory, no descriptors), the whole batch is filled
+// Looks for a replacement if on_error requires one. If the machine is to blame (no memory, no descriptors), the whole batch is filled
 // again instead, so that the stream does not depend on a momentary shortage; if the loader was cancelled while the host read, it is
 // lost the same way, and nobody sees it.
 RowRepair Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cause,
@@ -53,17 +53,17 @@ RowRepair Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Statu
     if (ends_batch(cause)) return {Action::kRefill, record, std::move(cause)};
 
     // A drive that fails for every sample is gone for now; the sample is lost only if others can be read.
-    if (config_->on_error != OnError::kRaise || cause.code() == Code::kIo) {
+    if (setup_.replaces_bad_samples || cause.code() == Code::kIo) {
       found = stand_in(slot, order, row, cause, scratch, &refused);
       if (found.action == Action::kRefill || slot.lost.load()) return found;
     }
   }
-  if (config_->on_error == OnError::kRaise) found = {.action = Action::kDrop};
+  if (!setup_.replaces_bad_samples) found = {.action = Action::kDrop};
   found.cause = std::move(cause);
   return found;
 }
 
-// Reads one record into the row by itself and checks its file anew.
+// Reads one record into the row alone and checks its file again.
 Status Filler::read_row(Slot& slot, int64_t row, int64_t record, WorkerScratch& scratch) const {
   Run& run = scratch.run;
   run.count = 1;
@@ -90,7 +90,7 @@ Status Filler::confirm_record(int64_t record, int64_t opened_ns, WorkerScratch& 
 // attempt failed with an I/O error as `cause` did. `refused` becomes true if any did.
 RowRepair Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, const Status& cause,
                            WorkerScratch& scratch, bool* refused) const {
-  const uint64_t key = random_key(config_->seed, static_cast<uint64_t>(slot.epoch), Domain::kReplacement);
+  const uint64_t key = random_key(setup_.seed, static_cast<uint64_t>(slot.epoch), Domain::kReplacement);
   const SlotGroup& group = steps_->group(slot.group);
   const int64_t in_group = (slot.first_slot + row - group.first_slot) % group.slots;
   const auto order_slot = static_cast<uint64_t>(group.first_slot + in_group);

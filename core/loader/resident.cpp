@@ -16,15 +16,15 @@ namespace {
 
 // Samples [first, first + count), a run at most; `targets`: where each resident storage's rows go, packed. `states`: one a
 // resident pass.
-Status read_samples(const Pipeline& pipeline, const LoaderConfig& config, int64_t first, int64_t count,
-                    const PassStates& states, std::span<std::byte* const> targets, WorkerScratch& scratch) {
+Status read_samples(const Pipeline& pipeline, int64_t first, int64_t count, const PassStates& states,
+                    std::span<std::byte* const> targets, WorkerScratch& scratch) {
   std::iota(scratch.indices.begin(), scratch.indices.begin() + count, first);
   Run& run = scratch.run;
   run.count = count;
   run.indices = scratch.indices.data();
   run.contiguous = true;
   run.opened_ns = monotonic_ns();
-  run.max_bytes_per_sample = config.max_bytes_per_sample;
+  run.max_bytes_per_sample = pipeline.max_bytes_per_sample;
   run.cold = true;
   const ReturnLoans once_read(scratch.loans);
   scratch.locate(*pipeline.source);
@@ -46,9 +46,8 @@ Status read_samples(const Pipeline& pipeline, const LoaderConfig& config, int64_
 
 }  // namespace
 
-Status upload_resident(const Pipeline& pipeline, const LoaderConfig& config, const CancelToken* token,
-                       std::span<std::byte> staging, WorkerScratch& scratch, HostMemory& memory,
-                       DeviceBlock& block) {
+Status upload_resident(const Pipeline& pipeline, const CancelToken* token, std::span<std::byte> staging,
+                       WorkerScratch& scratch, HostMemory& memory, DeviceBlock& block) {
   const Resident& resident = *pipeline.resident;
   const int64_t total = pipeline.source->count();
   const int64_t piece_rows =
@@ -66,7 +65,7 @@ Status upload_resident(const Pipeline& pipeline, const LoaderConfig& config, con
         targets[s] = begin + done * resident.storages[s].row_bytes;
         begin += count * resident.storages[s].row_bytes;
       }
-      DL_RETURN_IF_ERROR(read_samples(pipeline, config, first + done, run, states, targets, scratch));
+      DL_RETURN_IF_ERROR(read_samples(pipeline, first + done, run, states, targets, scratch));
       done += run;
     }
     const std::byte* begin = staging.data();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/loader/config/workers.h"
 #include "core/memory/machine_limits.h"
 
 namespace dataline {
@@ -42,8 +43,8 @@ Status WorkerPool::start(const std::shared_ptr<void>& owner, int64_t least) {
     alive_.fetch_add(1);  // before it runs, so that stop() never misses it
     Worker* worker = workers_[w].get();
     Result<Thread> thread = Thread::start(
-        concat("dataline-", w), [this, owner, worker] { run(*worker); },
-        config_.extensions == nullptr ? nullptr : config_.extensions->threads, static_cast<int32_t>(w));
+        concat("dataline-", w), [this, owner, worker] { run(*worker); }, config_.threads,
+        static_cast<int32_t>(w));
     if (!thread.is_ok()) {
       alive_.fetch_sub(1);
       for (size_t n = w; n < workers_.size(); ++n) workers_[n]->done.store(true);

@@ -22,6 +22,8 @@
 
 namespace dataline {
 
+struct WorkerConfig;  // core/loader/config/workers.h
+
 class WorkerPool {
  public:
   // What ends a wait of next(), as it was when the wait began.
@@ -34,7 +36,7 @@ class WorkerPool {
   };
 
   WorkerPool(BatchWindow& window, Filler& filler, Delivery& delivery, ConsumerGate& gate,
-             const Pipeline& pipeline, const LoaderConfig& config)
+             const Pipeline& pipeline, const WorkerConfig& config)
       : window_(window),
         filler_(filler),
         delivery_(delivery),
@@ -107,7 +109,7 @@ class WorkerPool {
   Delivery& delivery_;
   ConsumerGate& gate_;
   const Pipeline& pipeline_;
-  const LoaderConfig& config_;
+  const WorkerConfig& config_;
   std::vector<std::unique_ptr<Worker>> workers_;
   ThreadMutex consumer_mutex_;  // one consumer helps at a time; never waited for
   FillThread consumer_ DL_GUARDED_BY(consumer_mutex_);

@@ -2,7 +2,7 @@
 // has: over all ranks, on a rank, by bucket.
 //
 // Most orders are one group of slots whose pieces follow each other; with buckets (buckets.h), and in homogeneous steps by repeats
-// (mix.h), the order says which piece a step is. Every epoch has the same pieces, so that counts hold for all of them.
+// (mix.h), the order decides which piece a step is. Every epoch has the same pieces, so that counts hold for all of them.
 // Threads: immutable once cut.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,15 +18,9 @@
 
 namespace dataline {
 
-enum class LastBatch : int32_t { kKeep, kDrop, kPad };
+struct StepConfig;  // core/order/step_config.h
 
-// What a job asks for. Read by Steps alone.
-struct StepConfig {
-  std::vector<int64_t> global_batches = {
-      32};  // rows of a full step over all ranks, > 0; with buckets one per bucket
-  LastBatch last_batch = LastBatch::kKeep;
-  int64_t rank = 0, world_size = 1;
-};
+enum class LastBatch : int32_t { kKeep, kDrop, kPad };
 
 struct StepRange {
   int64_t first_slot = 0;  // of this rank's rows; pads have slots beyond their group's
@@ -37,33 +31,31 @@ struct StepRange {
 
 class Steps {
  public:
-  Steps() : Steps(StepConfig()) {}
+  Steps() = default;
   // Of an epoch that has no slots yet. An order is made with what is known here, then its slots are cut.
-  explicit Steps(StepConfig config) : config_(std::move(config)) {}
+  explicit Steps(const StepConfig& config);
   // Slots that follow each other, in steps of global_batch() rows. Once.
   void cut(int64_t slots);
-  // Groups of slots; the order says which piece a step is. Once.
+  // Groups of slots; the order decides which piece a step is. Once.
   void cut(std::shared_ptr<const StepOrder> order);
 
   // --- Of the job ---
   // Rows of a full step over all ranks, pads included. Without buckets all steps have as many; with buckets see the next one.
-  int64_t global_batch() const { return config_.global_batches.front(); }
-  std::span<const int64_t> global_batches() const {
-    return config_.global_batches;
-  }  // by bucket, if there are any
+  int64_t global_batch() const { return global_batches_.front(); }
+  std::span<const int64_t> global_batches() const { return global_batches_; }  // by bucket, if there are any
   SlotRange all_rows() const { return {0, global_batch()}; }
   // The rows of a full step that are this rank's.
-  SlotRange rank_rows() const { return rank_slots(0, global_batch(), config_.rank, config_.world_size); }
+  SlotRange rank_rows() const { return rank_slots(0, global_batch(), rank_, world_size_); }
   // Without buckets: rows over all ranks in the `step` full steps before a step.
   int64_t rows_before(int64_t step) const { return step * global_batch(); }
   // Every step has equally many rows on every rank, whatever the number of slots is.
   bool rows_are_fixed() const {
-    return config_.last_batch != LastBatch::kKeep && config_.global_batches.size() == 1 &&
-           global_batch() % config_.world_size == 0;
+    return last_batch_ != LastBatch::kKeep && global_batches_.size() == 1 &&
+           global_batch() % world_size_ == 0;
   }
-  bool drops_short_steps() const { return config_.last_batch == LastBatch::kDrop; }
-  LastBatch last_batch() const { return config_.last_batch; }
-  int64_t world_size() const { return config_.world_size; }
+  bool drops_short_steps() const { return last_batch_ == LastBatch::kDrop; }
+  LastBatch last_batch() const { return last_batch_; }
+  int64_t world_size() const { return world_size_; }
 
   // --- Of an epoch, once cut ---
   int64_t slots() const { return slots_; }  // over all ranks
@@ -84,10 +76,10 @@ class Steps {
                                         [](int64_t at, const Group& group) { return at < group.end_piece; });
     const Group& group = *found;
     const int64_t begin = (piece - group.first_piece) * group.slots.rows;
-    const int64_t width = config_.last_batch == LastBatch::kPad
+    const int64_t width = last_batch_ == LastBatch::kPad
                               ? group.slots.rows
                               : std::min(group.slots.rows, group.slots.slots - begin);
-    const SlotRange mine = rank_slots(begin, width, config_.rank, config_.world_size);
+    const SlotRange mine = rank_slots(begin, width, rank_, world_size_);
     return {group.slots.first_slot + mine.begin, mine.count(),
             std::clamp<int64_t>(group.slots.slots - mine.begin, 0, mine.count()),
             static_cast<int32_t>(found - groups_.begin())};
@@ -101,7 +93,9 @@ class Steps {
   };
   void add(const SlotGroup& slots);
 
-  StepConfig config_;
+  std::vector<int64_t> global_batches_ = {1};
+  LastBatch last_batch_ = LastBatch::kKeep;
+  int64_t rank_ = 0, world_size_ = 1;
   std::shared_ptr<const StepOrder> order_;  // null: step t is piece t
   std::vector<Group> groups_;
   int64_t slots_ = 0, steps_ = 0, max_rows_ = 0, dropped_ = 0;

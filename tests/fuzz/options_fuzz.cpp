@@ -1,9 +1,11 @@
 // Lines `key=value` as a loader's options: each is refused by its key, or told back as a text that sets the same; what
 // all of them make together is a configuration, or refused by name.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/options.h"
+#include "core/loader/config.h"
 
 #include "core/base/text.h"
+#include "core/loader/option_table.h"
+#include "core/loader/options.h"
 #include "tests/fuzz/fuzz_file.h"
 #include "tests/fuzz/target.h"
 
@@ -61,10 +63,11 @@ void run(std::string_view text) {
   const LoaderConfig& made = config.value();
   const Steps steps(made.steps);
   check(steps.world_size() >= 1 && made.steps.rank >= 0 && made.steps.rank < steps.world_size() &&
-            made.num_workers >= 0 && made.prefetch_depth >= 1 && made.max_leases >= 1 && made.epochs >= 0,
+            made.workers.num_workers >= 0 && made.window.prefetch_depth >= 1 && made.window.max_leases >= 1 &&
+            made.job.epochs >= 0,
         "a configuration is within its ranges");
   for (const int64_t rows : steps.global_batches()) check(rows >= 1, "a full step has rows");
-  if (!options.is_set(Option::kGlobalBatchSize) && made.bucket_edges.empty()) {
+  if (!options.is_set(Option::kGlobalBatchSize) && made.buckets.edges.empty()) {
     check(steps.global_batch() == options.integer(Option::kBatchSize) * steps.world_size(),
           "a step is all ranks' batches");
   }

@@ -14,6 +14,7 @@
 
 #include "core/base/digest.h"
 #include "core/loader/loader.h"
+#include "core/loader/options.h"
 #include "core/source/identity.h"
 #include "core/source/leaf_source.h"
 #include "tests/interleave/scheduler.h"

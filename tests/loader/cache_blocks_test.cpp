@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/loader/loader.h"
+#include "core/loader/options.h"
 #include "core/source/host/host.h"
 #include "tests/support/temp_folder.h"
 

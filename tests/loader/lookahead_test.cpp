@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/loader/loader.h"
+#include "core/loader/options.h"
 #include "core/source/composed/mix.h"
 #include "core/source/forward_source.h"
 #include "core/source/host/host.h"

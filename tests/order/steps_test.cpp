@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/order/step_config.h"
+
 namespace dataline::steps_test {
 namespace {
 

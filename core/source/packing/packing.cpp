@@ -290,7 +290,7 @@ Result<std::optional<PackOptions>> uri_packing(const Uri& uri) {
     return value;
   };
   DL_ASSIGN_OR_RETURN(options.length, number(kPackLengthKey, 1, kMaxPackLength));
-  DL_ASSIGN_OR_RETURN(options.window, number(kPackWindowKey, kPackWindow, kMaxPackWindow));
+  DL_ASSIGN_OR_RETURN(options.window, number(kPackWindowKey, kDefaultPackWindow, kMaxPackWindow));
   DL_ASSIGN_OR_RETURN(options.split, uri_is(uri, kPackSplitKey, "true"));
   options.method = best_fit ? PackMethod::kBestFit : PackMethod::kConcat;
   return std::optional(options);

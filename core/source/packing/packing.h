@@ -33,14 +33,14 @@ enum class PackMethod : int32_t { kConcat, kBestFit };
 
 constexpr int64_t kMaxPackLength = (int64_t{1} << 24) - 1;  // what best fit's index of free space holds
 constexpr int64_t kMaxPackWindow = int64_t{1} << 16;        // documents of a window are numbered in two bytes
-constexpr int64_t kPackWindow = 4096;
+constexpr int64_t kDefaultPackWindow = 4096;
 constexpr int32_t kNoTarget = -100;  // in y
 
 struct PackOptions {
   int64_t length = 0;  // 1 .. kMaxPackLength
   PackMethod method = PackMethod::kConcat;
-  int64_t window = kPackWindow;  // documents, of best_fit: 1 .. kMaxPackWindow
-  bool split = true;             // best_fit: a document longer than a row is split; false: it is an error
+  int64_t window = kDefaultPackWindow;  // documents, of best_fit: 1 .. kMaxPackWindow
+  bool split = true;  // best_fit: a document longer than a row is split; false: it is an error
 };
 
 // kUnsupported: a dataset that has other fields than one ragged one of integers, or is a stream.

@@ -15,6 +15,7 @@
 
 #include "core/base/random.h"
 #include "core/loader/loader.h"
+#include "core/loader/options.h"
 #include "core/source/identity.h"
 #include "core/source/leaf_source.h"
 #include "tests/transform/decode/jpeg_files.h"
