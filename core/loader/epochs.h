@@ -12,8 +12,8 @@
 
 #include "core/base/atomic.h"
 #include "core/base/thread_mutex.h"
-#include "core/loader/host_array.h"
 #include "core/order/order.h"
+#include "core/source/host/host_array.h"
 
 namespace dataline {
 

@@ -6,6 +6,8 @@
 #include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/loader/buckets.h"
+#include "core/loader/config.h"
+#include "core/loader/option_table.h"
 #include "core/loader/parts.h"
 
 namespace dataline {
@@ -83,14 +85,14 @@ std::vector<StateLine> JobState::identity(const Job& job, std::string_view indic
           {"file_names", content_->names},
           {"file_sizes", content_->sizes},
           {"contents", content_->contents},
-          {"seed", concat(config_.seed)},
+          {"seed", concat(config_.order.seed)},
           {"shuffle", order_.shuffle},
           {kIndicesKey, std::string(indices_digest)},
           {"weights", order_.weights},
           {"epoch_slots", concat(steps_.slots())},
           {"global_batch_size", numbers_text(steps_.global_batches())},
           {"last_batch", std::string(option_word(Option::kLastBatch, steps_.last_batch()))},
-          {"on_error", std::string(option_word(Option::kOnError, config_.on_error))}};
+          {"on_error", std::string(option_word(Option::kOnError, config_.bad_samples.on_error))}};
 }
 
 // Lines that stand in the states of some jobs only, as in those of releases that had none.
@@ -98,9 +100,9 @@ std::vector<StateLine> JobState::extras(const Job& job) const {
   const std::string none(kNone);
   const std::string_view packing = job.source.facts().packing;
   return {{kPartsKey, job.mix != nullptr ? mix_parts_text(*job.mix) : none},
-          {"mix", job.mix != nullptr ? mix_recipe_text(*job.mix, config_) : none},
+          {"mix", job.mix != nullptr ? mix_recipe_text(*job.mix, config_.order) : none},
           {"packing", packing.empty() ? none : std::string(packing)},
-          {"bucket_edges", config_.bucket_edges.empty() ? none : buckets_text(config_)},
+          {"bucket_edges", config_.buckets.edges.empty() ? none : buckets_text(config_.buckets)},
           {"lengths", order_.lengths}};
 }
 
@@ -132,7 +134,7 @@ Result<JobState::Match> JobState::match(const SavedState& saved, const Job& job)
     known += found != nullptr ? 1 : 0;
     const std::string_view value = found != nullptr ? *found : kNone;
     if (value == mine.value) continue;
-    const bool other_order = mine.key == kIndicesKey && config_.indices.given && value != kNone;
+    const bool other_order = mine.key == kIndicesKey && config_.order.indices.given && value != kNone;
     return another_job(
         mine, value,
         other_order ? "; if the job used these indices before, set them again before you load the state"

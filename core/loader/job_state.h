@@ -14,7 +14,6 @@
 
 #include "core/base/status.h"
 #include "core/loader/epochs.h"
-#include "core/loader/options.h"
 #include "core/loader/orders.h"
 #include "core/loader/state_text.h"
 #include "core/source/composed/mix.h"
@@ -22,6 +21,8 @@
 #include "core/source/source.h"
 
 namespace dataline {
+
+struct LoaderConfig;  // core/loader/config.h
 
 class JobState {
  public:

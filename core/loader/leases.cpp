@@ -3,9 +3,14 @@
 #include <exception>
 #include <utility>
 
+#include "core/loader/config.h"
 #include "core/loader/loader.h"
 
 namespace dataline {
+
+bool Loader::all_leased() const {
+  return slots_leased_.load() >= arena_.plan().lease_slots && leases() >= config_->window.max_leases;
+}
 
 // Without mutex_; the slot is leased by this consumer. `held`: batches out by then, for the error.
 Status Loader::copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>& out) {
@@ -16,8 +21,8 @@ Status Loader::copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>
   }
   if (copy.status().code() != Code::kOverBudget) return copy.take_status();
   return error(Code::kLeasesHeld, held, " batches are held, and a copy beyond max_leases (",
-               config_.max_leases, ") does not fit into memory_budget (", config_.budget_bytes,
-               "); release batches, or raise one of them");
+               config_->window.max_leases, ") does not fit into memory_budget (",
+               config_->memory.budget_bytes, "); release batches, or raise one of them");
 }
 
 // With lease_overflow=copy the mutex is given up while memory is found and filled: nobody else may take, free or refill
@@ -30,11 +35,12 @@ Loader::Delivered Loader::deliver_copy(Slot& slot, Batch** out, const EpochLoop*
   // Read once: a batch that is released meanwhile must not turn a wait for its lease into a copy beside it.
   const int64_t slots = slots_leased_.load();
   if (slots < arena_.plan().lease_slots) return {kLookAgain};
-  const bool overflows = slots + copies_leased_.load() >= config_.max_leases;
-  if (overflows && config_.lease_overflow == LeaseOverflow::kWait) return {kWaitForLease};
-  if (overflows && config_.lease_overflow == LeaseOverflow::kError) {
-    return {kReturn, error(Code::kLeasesHeld, leases(),
-                           " batches are held; release one, or raise max_leases (", config_.max_leases, ")")};
+  const bool overflows = slots + copies_leased_.load() >= config_->window.max_leases;
+  if (overflows && config_->window.lease_overflow == LeaseOverflow::kWait) return {kWaitForLease};
+  if (overflows && config_->window.lease_overflow == LeaseOverflow::kError) {
+    return {kReturn,
+            error(Code::kLeasesHeld, leases(), " batches are held; release one, or raise max_leases (",
+                  config_->window.max_leases, ")")};
   }
   if (!window_->advance(slot, SlotState::kReady, SlotState::kLeased)) return {kLookAgain};
   const int64_t sequence = slot.sequence, held = leases();
@@ -87,7 +93,7 @@ void Loader::recycle(Batch& batch) noexcept {
   if (!batch.in_slot) {
     delivery_->give_up(std::unique_ptr<OverflowBatch>(static_cast<OverflowBatch*>(&batch)));
     copies_leased_.fetch_sub(1);
-    if (config_.lease_overflow != LeaseOverflow::kWait) return;
+    if (config_->window.lease_overflow != LeaseOverflow::kWait) return;
     gate_.refresh_handle();
     gate_.wake();
     return;
@@ -99,7 +105,7 @@ void Loader::recycle(Batch& batch) noexcept {
   slots_leased_.fetch_sub(1);
   gate_.refresh_handle();
   if (missed || delivery_->needs_worker()) pool_->notify();
-  if (missed || config_.lease_overflow == LeaseOverflow::kWait) gate_.wake();
+  if (missed || config_->window.lease_overflow == LeaseOverflow::kWait) gate_.wake();
   tell_of_loss();
 }
 

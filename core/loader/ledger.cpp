@@ -56,7 +56,7 @@ Result<LoaderStats> Loader::stats() const {
   stats.worker_cpu_ns = worker_cpu_ns;
   stats.arena_bytes = arena_.counted_bytes();
   stats.held_bytes = memory_->in_use_bytes();
-  stats.budget_bytes = config_.budget_bytes;
+  stats.budget_bytes = config_->memory.budget_bytes;
   stats.leases_held = leases();
   stats.ready_batches = window_->ready_count();
   stats.threads_abandoned = abandoned_threads_;

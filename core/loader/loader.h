@@ -38,7 +38,6 @@
 #include "core/loader/metrics/loader_stats.h"
 #include "core/loader/metrics/metrics.h"
 #include "core/loader/metrics/trace_control.h"
-#include "core/loader/options.h"
 #include "core/loader/order_book.h"
 #include "core/loader/pipeline.h"
 #include "core/loader/tune_control.h"
@@ -47,8 +46,10 @@
 
 namespace dataline {
 
-class SampleMaker;   // core/loader/cache/sample_maker.h
-struct CacheCounts;  // core/loader/cache/kept_samples.h
+class Options;
+class SampleMaker;    // core/loader/cache/sample_maker.h
+struct CacheCounts;   // core/loader/cache/kept_samples.h
+struct LoaderConfig;  // core/loader/config.h
 
 class Loader final : public BatchOwner,
                      public CancelToken::Listener,
@@ -114,11 +115,12 @@ class Loader final : public BatchOwner,
   void passed_on(Batch& batch) noexcept override;
 
  private:
-  Loader() = default;
+  Loader();
   // loader.cpp: at create, before there is another thread.
   Status prepare(SourceRef source, const Options& options);
   Result<std::shared_ptr<SampleMaker>> put_cache_before(const SourceRef& stored) DL_REQUIRES(mutex_);
   Status prepare_memory(SampleMaker* maker) DL_REQUIRES(mutex_);
+  PipelineConfig pipeline_config() const;
   Status prepare_slots(std::vector<std::unique_ptr<Slot>>& slots);
   Status prepare_threads(SampleMaker* maker);
   Status start_workers() DL_REQUIRES(mutex_);
@@ -156,12 +158,10 @@ class Loader final : public BatchOwner,
   // Beyond max_leases.
   Delivered deliver_copy(Slot& slot, Batch** out, const EpochLoop* loop) DL_REQUIRES(mutex_);
   Status copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>& out);
-  bool all_leased() const {
-    return slots_leased_.load() >= arena_.plan().lease_slots && leases() >= config_.max_leases;
-  }
+  bool all_leased() const;
 
   // position.cpp
-  bool ended() const DL_REQUIRES(mutex_) { return config_.epochs > 0 && position_.epoch >= config_.epochs; }
+  bool ended() const DL_REQUIRES(mutex_);
   void pass_epoch() DL_REQUIRES(mutex_);
   Status start_epoch() DL_REQUIRES(mutex_);
   void end_loop(EpochLoop::State how) DL_REQUIRES(mutex_);
@@ -171,7 +171,7 @@ class Loader final : public BatchOwner,
 
   // Fixed at create.
   ForkGuard fork_guard_;
-  LoaderConfig config_;
+  std::unique_ptr<LoaderConfig> config_;
   CancelTokenRef token_;
   Log log_;
   std::shared_ptr<HostMemory> memory_;

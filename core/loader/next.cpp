@@ -6,6 +6,7 @@
 #include "core/base/status.h"
 #include "core/base/text.h"
 #include "core/base/thread.h"
+#include "core/loader/config.h"
 #include "core/loader/loader.h"
 #include "core/source/composed/mix.h"
 
@@ -147,7 +148,7 @@ bool Loader::ready_now(Slot& slot) {
 // num_workers=0: nothing is opened ahead, and nobody else waits for a slot's copies. True: look again.
 bool Loader::open_head() {
   const DeviceThread here = delivery_->thread();
-  if (window_->open_head(static_cast<int32_t>(config_.num_workers))) return false;
+  if (window_->open_head(static_cast<int32_t>(config_->workers.num_workers))) return false;
   if (delivery_->lost()) return true;
   mutex_.unlock();
   const Delivery::Finished finished = delivery_->wait_for_drained();
@@ -258,12 +259,13 @@ Status Loader::report_failed(Slot& slot) {
 // The error that next() owes for the bad rows of the head batch; ok when the batch can go out. What was reported is kept
 // by position: the same step may lie in another slot when it is asked for again.
 Status Loader::report_bad_rows(Slot& slot) {
-  const bool too_many = !ledger_.book_bad_rows(slot, *pipeline_.source, config_.max_bad);
+  const bool too_many = !ledger_.book_bad_rows(slot, *pipeline_.source, config_->bad_samples.max_bad);
   if (too_many) {
     const BadSample& last = ledger_.bad.back();
     const Mix* mix = pipeline_.source->facts().mix;
     return error(Code::kTooManyBad, "step ", slot.step, ": ", ledger_.bad.size(),
-                 " distinct samples are bad, max_bad is ", config_.max_bad, "; the last: sample ", last.index,
+                 " distinct samples are bad, max_bad is ", config_->bad_samples.max_bad,
+                 "; the last: sample ", last.index,
                  mix == nullptr ? std::string() : concat(" of part ", mix->name(last.source)), ": ",
                  last.message)
         .with_sample(last.index, last.source);
@@ -282,7 +284,7 @@ Status Loader::report_bad_rows(Slot& slot) {
 bool Loader::would_wait() {
   if (gate_.cancelled() || ended() || position_.step == steps_.count()) return false;
   if (delivery_->lost() || gate_.interrupts().pending()) return false;
-  if (config_.lease_overflow == LeaseOverflow::kWait && all_leased()) return true;
+  if (config_->window.lease_overflow == LeaseOverflow::kWait && all_leased()) return true;
   if (pool_->empty()) return false;  // next() does the work
   const Slot* slot = window_->head_slot();
   return slot == nullptr || slot->state() != SlotState::kReady;

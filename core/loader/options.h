@@ -12,9 +12,9 @@
 #include "core/base/cancel.h"
 #include "core/base/log.h"
 #include "core/base/status.h"
-#include "core/loader/host_array.h"
 #include "core/loader/launcher.h"
 #include "core/memory/host_memory.h"
+#include "core/source/host/host_array.h"
 
 namespace dataline {
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include "core/loader/config.h"
 
 namespace dataline {
 
@@ -14,7 +15,8 @@ Result<OrderBook::Facts> OrderBook::prepare(SourceRef& source, LoaderConfig& con
   }
   DL_ASSIGN_OR_RETURN(MadeOrder made, make_order(source, config, context));
   mix_order_ = made.mix;
-  versions_ = std::make_shared<const OrderVersions>(make_version(std::move(made.order), config.indices));
+  versions_ =
+      std::make_shared<const OrderVersions>(make_version(std::move(made.order), config.order.indices));
   return Facts{std::move(made.steps), std::move(made.texts)};
 }
 

@@ -6,14 +6,20 @@
 #include <memory>
 #include <string>
 
+#include "core/base/cancel.h"
+#include "core/base/log.h"
 #include "core/base/status.h"
 #include "core/loader/buckets.h"
 #include "core/loader/epochs.h"
-#include "core/loader/options.h"
+#include "core/memory/host_memory.h"
 #include "core/order/mix.h"
+#include "core/order/steps.h"
+#include "core/source/host/host_array.h"
 #include "core/source/source.h"
 
 namespace dataline {
+
+struct LoaderConfig;  // core/loader/config.h
 
 // How a state names the order; "none" where the job has no such thing.
 struct OrderTexts {
@@ -27,6 +33,13 @@ struct MadeOrder {
   const MixOrder* mix = nullptr;  // `order`, where the recipe of a mix decides it; null else
   Steps steps;
   OrderTexts texts;
+};
+
+// What making an order needs beside the options.
+struct OrderContext {
+  std::shared_ptr<HostMemory> memory;
+  const CancelToken* token = nullptr;  // may be null
+  Log log;
 };
 
 // Lowers config.shuffle_blocks to what `source` can keep open. With buckets, replaces `source` by one with their field and

@@ -8,6 +8,8 @@
 
 #include "core/base/digest.h"
 #include "core/base/message_text.h"
+#include "core/loader/config/buckets.h"
+#include "core/loader/config/order.h"
 
 namespace dataline {
 namespace {
@@ -49,7 +51,7 @@ void add_numbers(std::span<const double> numbers, Digest& digest) {
 
 }  // namespace
 
-Status check_mix_options(const Mix* mix, const LoaderConfig& config) {
+Status check_mix_options(const Mix* mix, const OrderConfig& config, const BucketConfig& buckets) {
   if (mix == nullptr) {
     if (config.homogeneous == Homogeneous::kNone) return Status::ok();
     return error(Code::kBadOption, "option homogeneous: homogeneous=batch needs a mix of datasets");
@@ -59,7 +61,7 @@ Status check_mix_options(const Mix* mix, const LoaderConfig& config) {
         Code::kBadOption,
         "option weights: not supported for a mix of datasets, whose recipe sets the shares of its parts");
   }
-  if (!config.bucket_edges.empty()) {
+  if (!buckets.edges.empty()) {
     return error(Code::kBadOption,
                  "option bucket_edges: not supported for a mix of datasets, whose recipe sets the shares of "
                  "its parts");
@@ -70,7 +72,7 @@ Status check_mix_options(const Mix* mix, const LoaderConfig& config) {
   return Status::ok();
 }
 
-Result<std::unique_ptr<const MixOrder>> make_mix_order(const Mix& mix, const LoaderConfig& config,
+Result<std::unique_ptr<const MixOrder>> make_mix_order(const Mix& mix, const OrderConfig& config,
                                                        const Steps& steps,
                                                        std::span<const int64_t> block_ends,
                                                        std::shared_ptr<HostMemory> memory) {
@@ -105,7 +107,7 @@ std::string mix_parts_text(const Mix& mix) {
   return concat(mix.part_count(), " parts, digest ", digest.hex());
 }
 
-std::string mix_recipe_text(const Mix& mix, const LoaderConfig& config) {
+std::string mix_recipe_text(const Mix& mix, const OrderConfig& config) {
   Digest digest;
   add_numbers(mix.repeats(), digest);
   for (const MixStage& stage : mix.stages()) {

@@ -22,6 +22,8 @@
 
 namespace dataline {
 
+struct LoaderConfig;  // core/loader/config.h
+
 class Order;
 class Steps;
 struct BucketConfig;

@@ -5,9 +5,7 @@
 
 #include "core/base/checked.h"
 #include "core/loader/batch_window.h"
-#include "core/loader/config/memory.h"
-#include "core/loader/config/window.h"
-#include "core/loader/config/workers.h"
+#include "core/loader/config.h"
 #include "core/loader/epochs.h"
 #include "core/loader/filler.h"
 #include "core/loader/pipeline.h"
@@ -48,12 +46,12 @@ bool append(MemoryPlan& plan, int64_t count, int64_t stride, int64_t& offset) {
 
 // Less of what nobody asked for by a number. False: there is no more of that.
 bool shrink(LoaderConfig& config) {
-  if (config.prefetch_depth > config.start_depth) {
-    config.prefetch_depth = std::max(config.prefetch_depth / 2, config.start_depth);
-  } else if (config.num_workers > config.start_workers) {
-    config.num_workers = std::max(config.num_workers / 2, config.start_workers);
-  } else if (config.workers_are_auto && config.num_workers > 1) {
-    config.num_workers = config.start_workers = config.num_workers / 2;
+  if (config.window.prefetch_depth > config.window.start_depth) {
+    config.window.prefetch_depth = std::max(config.window.prefetch_depth / 2, config.window.start_depth);
+  } else if (config.workers.num_workers > config.workers.start_workers) {
+    config.workers.num_workers = std::max(config.workers.num_workers / 2, config.workers.start_workers);
+  } else if (config.workers.workers_are_auto && config.workers.num_workers > 1) {
+    config.workers.num_workers = config.workers.start_workers = config.workers.num_workers / 2;
   } else {
     return false;
   }
@@ -118,16 +116,18 @@ Result<MemoryPlan> plan_memory(const WorkerConfig& threads, const WindowConfig& 
 Result<MemoryPlan> fit_plan(LoaderConfig& config, const Pipeline& pipeline, const Order& order,
                             const Steps& steps, bool pinned) {
   // Memory of a device, and page-locked memory, is taken from others: only for tuning that was requested.
-  if (config.tune_is_auto && pinned) config.prefetch_depth = config.start_depth;
+  if (config.workers.tune_is_auto && pinned) config.window.prefetch_depth = config.window.start_depth;
   for (;;) {
-    Result<MemoryPlan> plan = plan_memory(config, pipeline, order, steps, pinned);
+    Result<MemoryPlan> plan =
+        plan_memory(config.workers, config.window, config.memory, pipeline, order, steps, pinned);
     if (!plan.is_ok() && plan.status().code() != Code::kOverBudget) return plan;
     bool large = !plan.is_ok();
     if (plan.is_ok()) {
       const bool unknown = plan.value().shares_stride > 0;
       const int64_t slots = plan.value().slot_count * plan.value().slot_stride;
-      large = (config.prefetch_depth > config.start_depth && (unknown || slots > kMostAutoSlotBytes)) ||
-              (unknown && plan.value().held_bytes > config.budget_bytes / 2);
+      large = (config.window.prefetch_depth > config.window.start_depth &&
+               (unknown || slots > kMostAutoSlotBytes)) ||
+              (unknown && plan.value().held_bytes > config.memory.budget_bytes / 2);
     }
     if (!large || !shrink(config)) return plan;
   }

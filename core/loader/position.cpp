@@ -3,18 +3,22 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
+#include "core/loader/config.h"
 #include "core/loader/loader.h"
 
 namespace dataline {
+
+bool Loader::ended() const { return config_->job.epochs > 0 && position_.epoch >= config_->job.epochs; }
 
 Status Loader::check_position(Position at) const {
   if (at.epoch < 0 || at.step < 0 || at.step > steps_.count()) {
     return error(Code::kOutOfRange, "epoch ", at.epoch, ", step ", at.step,
                  ": expected epoch >= 0 and step 0 to ", steps_.count());
   }
-  if (config_.epochs > 0 && (at.epoch > config_.epochs || (at.epoch == config_.epochs && at.step > 0))) {
+  if (config_->job.epochs > 0 &&
+      (at.epoch > config_->job.epochs || (at.epoch == config_->job.epochs && at.step > 0))) {
     return error(Code::kOutOfRange, "epoch ", at.epoch, ", step ", at.step, ": expected at most epoch ",
-                 config_.epochs, ", step 0: the job has ", config_.epochs, " epochs");
+                 config_->job.epochs, ", step 0: the job has ", config_->job.epochs, " epochs");
   }
   // Positions are counted in rows over all epochs; keep a factor of 4 below the largest integer.
   std::optional<int64_t> rows = checked_multiply(at.epoch, std::max<int64_t>(steps_.count(), 1));
@@ -106,7 +110,7 @@ Result<Position> Loader::position() const {
 
 Status Loader::set_indices(const int64_t* values, int64_t count, HostOwner owner) {
   if (forked()) return forked_error();
-  if (!config_.indices.given) {
+  if (!config_->order.indices.given) {
     return error(Code::kWrongState, "set_indices: this loader was not created with sample_indices");
   }
   if (count != steps_.slots()) {

@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/base/thread.h"
+#include "core/loader/config.h"
 #include "core/memory/machine_limits.h"
 
 namespace dataline {
@@ -17,18 +18,19 @@ constexpr int64_t kReadCpusNs = 1'000'000'000;  // reading a cgroup's files take
 
 TuneControl::TuneControl(const LoaderConfig& config, BatchWindow& window, WorkerPool& pool)
     : config_(config), window_(window), pool_(pool) {
-  if (config.num_workers > 0) put_in_force({config.start_workers, config.start_depth});
+  if (config.workers.num_workers > 0) put_in_force({config.workers.start_workers, config.window.start_depth});
 }
 
 void TuneControl::start() {
-  if (config_.tune == Tune::kOff || pool_.empty()) return;
-  const int64_t start = std::min(config_.start_workers, pool_.count());
-  TuneSetting most{pool_.count(), config_.prefetch_depth};
+  if (config_.workers.tune == Tune::kOff || pool_.empty()) return;
+  const int64_t start = std::min(config_.workers.start_workers, pool_.count());
+  TuneSetting most{pool_.count(), config_.window.prefetch_depth};
   // To say what more would do, nothing has to be planned for.
-  if (config_.tune == Tune::kWatch)
+  if (config_.workers.tune == Tune::kWatch)
     most = {std::max<int64_t>(2 * most.workers, 8), std::max<int64_t>(2 * most.depth, 16)};
   cpus_ = available_cpus();
-  tuner_ = std::make_unique<Tuner>(config_.tune, TuneSetting{start, config_.start_depth}, most);
+  tuner_ =
+      std::make_unique<Tuner>(config_.workers.tune, TuneSetting{start, config_.window.start_depth}, most);
 }
 
 void TuneControl::put_in_force(TuneSetting setting) {
@@ -54,7 +56,7 @@ std::string TuneControl::sample(const LedgerCounters& counters) {
                                      .cpu_ns = pool_.cpu_ns(),
                                      .cpus = cpus_});
   if (!news) return {};
-  if (config_.tune == Tune::kOn) put_in_force(tuner_->force());
+  if (config_.workers.tune == Tune::kOn) put_in_force(tuner_->force());
   return concat("tune: ", tuner_->text());
 }
 
@@ -76,16 +78,16 @@ Status TuneControl::set_workers(int64_t count) {
 
 Tuned TuneControl::tuned() const {
   Tuned tuned;
-  tuned.mode = config_.tune;
+  tuned.mode = config_.workers.tune;
   tuned.force = {pool_.active(), pool_.empty() ? 1 : window_.depth()};
-  tuned.most = {pool_.count(), pool_.empty() ? 1 : config_.prefetch_depth};
+  tuned.most = {pool_.count(), pool_.empty() ? 1 : config_.window.prefetch_depth};
   if (tuner_ == nullptr) {
     tuned.chosen = tuned.force;
     tuned.changes = workers_set_;
     tuned.frozen = true;
-    tuned.text = pool_.empty()          ? "not tuned: there are no workers"
-                 : config_.tune_is_auto ? "not tuned: num_workers is set"
-                                        : "not tuned: tune=off";
+    tuned.text = pool_.empty()                  ? "not tuned: there are no workers"
+                 : config_.workers.tune_is_auto ? "not tuned: num_workers is set"
+                                                : "not tuned: tune=off";
     return tuned;
   }
   tuned.chosen = tuner_->chosen();
@@ -98,12 +100,12 @@ Tuned TuneControl::tuned() const {
 }
 
 std::string TuneControl::state_text() const {
-  if (config_.tune != Tune::kOn || config_.tune_is_auto || tuner_ == nullptr) return {};
+  if (config_.workers.tune != Tune::kOn || config_.workers.tune_is_auto || tuner_ == nullptr) return {};
   return concat(tuner_->chosen().workers, " workers, depth ", tuner_->chosen().depth);
 }
 
 void TuneControl::start_from(std::string_view state_text) {
-  if (config_.tune != Tune::kOn || tuner_ == nullptr) return;
+  if (config_.workers.tune != Tune::kOn || tuner_ == nullptr) return;
   constexpr std::string_view kBetween = " workers, depth ";
   const size_t at = state_text.find(kBetween);
   if (at == std::string_view::npos) return;

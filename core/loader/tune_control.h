@@ -14,11 +14,12 @@
 #include "core/base/status.h"
 #include "core/loader/batch_window.h"
 #include "core/loader/ledger.h"
-#include "core/loader/options.h"
 #include "core/loader/tuning/tuner.h"
 #include "core/loader/worker_pool.h"
 
 namespace dataline {
+
+struct LoaderConfig;  // core/loader/config.h
 
 // How many workers work, how far ahead, and what tuning makes of it.
 struct Tuned {

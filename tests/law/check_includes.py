@@ -69,7 +69,7 @@ SOURCE = {
     "litdata": {"arrow", "composed", "documents", "packing", "shards"},
     "image_sets": {"composed", "idx"},
 }
-LOADER = {"cache": set(), "metrics": set(), "tuning": set()}
+LOADER = {"config": {"tuning"}, "cache": set(), "metrics": set(), "tuning": set()}
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."}), "loader": (LOADER, None)}  # what is listed; what others may include
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

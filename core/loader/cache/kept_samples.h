@@ -39,7 +39,7 @@ struct KeptOptions {
 struct KeptSamples {
   SourceRef source;             // of the samples as they are kept
   std::string after;            // the transform that is left
-  std::vector<int64_t> places;  // of each field: LoaderConfig::transform_places
+  std::vector<int64_t> places;  // of each field: SampleConfig::transform_places
   std::shared_ptr<const CacheCounts> counts;
   std::vector<std::string> before;     // of each field
   std::shared_ptr<SampleMaker> maker;  // has a state for one thread; add_states() for the others

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/loader/host_array.h"
 #include "core/order/shapes.h"
+#include "core/source/host/host_array.h"
 #include "core/transform/decode/decoder.h"
 
 namespace dataline {

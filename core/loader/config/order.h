@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "core/loader/host_array.h"
 #include "core/order/order.h"
+#include "core/source/host/host_array.h"
 
 namespace dataline {
 
