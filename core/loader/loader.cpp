@@ -10,6 +10,7 @@
 #include "core/loader/cache/sample_maker.h"
 #include "core/memory/machine_limits.h"
 #include "core/memory/pages.h"
+#include "core/source/set_directories.h"
 
 namespace dataline {
 namespace {
@@ -134,6 +135,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
 
 // The pipeline that the whole transform made has shown that it is right; this one begins with what the cache keeps.
 Status Loader::put_cache_before(const SourceRef& stored) {
+  DL_RETURN_IF_ERROR(refuse_in_set(*stored, config_.cache, "option cache"));
   DL_ASSIGN_OR_RETURN(const KeptSamples kept, keep_samples(stored, config_, log_, *memory_));
   maker_ = kept.maker;
   cache_counts_ = kept.counts;
