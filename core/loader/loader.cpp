@@ -186,9 +186,10 @@ Status Loader::prepare_memory() {
 }
 
 // What the loader begins with: the free slots of the lowest numbers are taken first, and so are the workers. What tuning
-// adds later takes memory when it is used.
+// adds later, and what consumers hold beyond a few leases, takes memory when it is used.
 Status Loader::prefault_arena() {
-  const int64_t slots = std::min(plan_.slot_count, config_.start_depth + plan_.lease_slots);
+  const int64_t slots =
+      std::min(plan_.slot_count, config_.start_depth + std::min(plan_.lease_slots, kFewLeaseSlots));
   const int64_t scratches = std::min(plan_.scratch_count, config_.start_workers + 1);
   DL_RETURN_IF_ERROR(prefault(arena_.data() + plan_.slots_offset, slots * plan_.slot_stride));
   return prefault(arena_.data() + plan_.tables_offset,
