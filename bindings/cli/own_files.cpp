@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "bindings/cli/failure.h"
+#include "bindings/cli/system.h"
 
 namespace dataline::cli {
 namespace {
@@ -14,10 +15,20 @@ namespace fs = std::filesystem;
 
 fs::path path_of(std::string_view text) { return fs::path(std::u8string(text.begin(), text.end())); }
 
-// Whether `path`, from which all links are resolved and which may be new, is the directory or is below it.
+// The path, or the nearest parent of it that exists, without links.
+fs::path existing_part(std::string path) {
+  while (kind_of(path) == PathKind::kAbsent) {
+    const size_t slash = path.find_last_of("/\\", path.find_last_not_of("/\\"));
+    if (slash == std::string::npos) return path_of(without_links("."));
+    path.resize(std::max<size_t>(slash, 1));
+  }
+  return path_of(without_links(path));
+}
+
+// Whether `path`, from which all links are resolved, is the directory or is below it.
 bool lies_in(const fs::path& path, const fs::path& directory) {
   for (fs::path at = path;; at = at.parent_path()) {
-    std::error_code failed;  // a part of the path may not exist yet
+    std::error_code failed;
     if (fs::equivalent(at, directory, failed) && !failed) return true;
     if (at == at.parent_path()) return false;
   }
@@ -45,13 +56,12 @@ bool lists(const fs::path& target, std::string_view named) {
 
 void refuse_own_file(const std::string& target, std::string_view uri) {
   if (target.empty() || target == "-") return;
-  std::error_code failed;
-  const fs::path resolved = fs::weakly_canonical(fs::absolute(path_of(target), failed), failed);
+  const fs::path resolved = existing_part(target);
   // Each piece between the marks of a URI that can be a path, with what precedes a colon and without.
   for (size_t begin = 0; begin <= uri.size();) {
     const size_t end = std::min(uri.find_first_of(",?&=", begin), uri.size());
     for (std::string_view piece = uri.substr(begin, end - begin); !piece.empty();) {
-      const bool listed = lists(resolved, piece), exists = fs::is_regular_file(resolved, failed);
+      const bool listed = lists(resolved, piece), exists = kind_of(target) == PathKind::kFile;
       if (listed && !exists)
         throw Failure{.message = target + ": is in '" + std::string(piece) +
                                  "', a directory of the dataset, where it could become a sample or a class: "
