@@ -103,7 +103,8 @@ std::vector<std::string> advice(const ReportData& data) {
         "Working threads are blocked " + percent(static_cast<double>(blocked->value) / work_ns) +
         " of that time, mostly by storage: raise prefetch_depth, use shuffle=window, or a faster drive.");
   } else if (!used && queued != nullptr && static_cast<double>(queued->value) > 0.2 * work_ns) {
-    const double share = std::min(1.0, static_cast<double>(queued->value) / work_ns);
+    const auto queued_ns = static_cast<double>(queued->value);  // measured more finely than the work
+    const double share = queued_ns / std::max(work_ns, queued_ns + data.cpu_seconds * 1e9);
     const double cpus = std::ceil(data.cpus);
     out.push_back("Working threads had no CPU for " + percent(share) + " of that time: " +
                   (static_cast<double>(data.workers) > cpus
