@@ -3,7 +3,6 @@
 #include "bindings/cli/array_file.h"
 
 #include <bit>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -11,7 +10,7 @@
 #include <string_view>
 
 #include "bindings/cli/failure.h"
-#include "bindings/cli/system.h"
+#include "bindings/cli/input_file.h"
 #include "bindings/cli/text.h"
 
 namespace dataline::cli {
@@ -23,24 +22,16 @@ constexpr std::string_view kMagic("\x93NUMPY", 6);
   throw Failure{.message = path + ": " + what};
 }
 
-std::string read_file(const std::string& path) {
-  const int fd = open_to_read(path);
-  if (fd < 0) throw system_failure(path, errno);
+std::string read_file(const std::string& path, const Interrupts& interrupts) {
+  InputFile file(path, interrupts);
   std::string bytes;
   size_t used = 0;
   for (;;) {
     if (bytes.size() - used < (size_t{1} << 16)) bytes.resize(bytes.size() * 2 + (size_t{1} << 17));
-    const int64_t count = read_some(fd, bytes.data() + used, bytes.size() - used);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      const int os_error = errno;
-      close_file(fd);
-      throw system_failure(path, os_error);
-    }
+    const size_t count = file.read(bytes.data() + used, bytes.size() - used);
     if (count == 0) break;
-    used += static_cast<size_t>(count);
+    used += count;
   }
-  close_file(fd);
   bytes.resize(used);
   return bytes;
 }
@@ -191,8 +182,8 @@ std::vector<T> parse_text(const std::string& path, std::string_view text, const 
 }
 
 template <typename T>
-std::vector<T> read_array(const std::string& path, const char* expected) {
-  const std::string file = read_file(path);
+std::vector<T> read_array(const std::string& path, const Interrupts& interrupts, const char* expected) {
+  const std::string file = read_file(path, interrupts);
   if (!file.starts_with(kMagic)) return parse_text<T>(path, file, expected);
   const Npy npy = parse_npy(path, file);
   std::vector<T> values(npy.count);
@@ -207,10 +198,14 @@ std::vector<T> read_array(const std::string& path, const char* expected) {
 
 }  // namespace
 
-std::vector<int64_t> read_indices(const std::string& path) {
-  return read_array<int64_t>(path, "a sample index");
+std::vector<int64_t> read_indices(const std::string& path, const Interrupts& interrupts) {
+  return read_array<int64_t>(path, interrupts, "a sample index");
 }
-std::vector<int64_t> read_lengths(const std::string& path) { return read_array<int64_t>(path, "a length"); }
-std::vector<double> read_weights(const std::string& path) { return read_array<double>(path, "a number"); }
+std::vector<int64_t> read_lengths(const std::string& path, const Interrupts& interrupts) {
+  return read_array<int64_t>(path, interrupts, "a length");
+}
+std::vector<double> read_weights(const std::string& path, const Interrupts& interrupts) {
+  return read_array<double>(path, interrupts, "a number");
+}
 
 }  // namespace dataline::cli

@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "bindings/cli/interrupts.h"
+
 namespace dataline::cli {
 
-// Throw Failure with the file's name and the position.
-std::vector<int64_t> read_indices(const std::string& path);
-std::vector<int64_t> read_lengths(const std::string& path);
-std::vector<double> read_weights(const std::string& path);
+// Throw Failure with the file's name and the position, or Interrupted.
+std::vector<int64_t> read_indices(const std::string& path, const Interrupts& interrupts);
+std::vector<int64_t> read_lengths(const std::string& path, const Interrupts& interrupts);
+std::vector<double> read_weights(const std::string& path, const Interrupts& interrupts);
 
 }  // namespace dataline::cli

@@ -41,7 +41,7 @@ class Cat {
     check_start();
     const auto load = request_.flag("load_state");
     const auto save = request_.flag("save_state");
-    const std::string state = load ? read_state_file(*load) : "";
+    const std::string state = load ? read_state_file(*load, interrupts_) : "";
     if (save) check_file_target(*save);
     refuse_own_file(save.value_or(""), request_.uri());
     refuse_own_file(target_.value_or(""), request_.uri());
@@ -52,7 +52,7 @@ class Cat {
     if (!indices_ || request_.flag("field")) field_ = choose_field(request_, loader_.get());
     dl_error error = DL_ERROR_INIT;
     if (load) load_state(*load, state);
-    if (target_ && *target_ != "-") write_standard_output_to(*target_);
+    if (target_ && *target_ != "-") write_standard_output_to(*target_, interrupts_);
 
     const dl_status status = pump(&error);
     output_.flush();

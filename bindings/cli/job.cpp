@@ -61,20 +61,20 @@ Job::Job(const Request& request, const Interrupts& interrupts, Progress& progres
 void Job::set(const dl_option_info& option, const std::string& value) {
   dl_error error = DL_ERROR_INIT;
   if (option.type == DL_OPTION_INDICES) {
-    auto values = std::make_unique<std::vector<int64_t>>(read_indices(value));
+    auto values = std::make_unique<std::vector<int64_t>>(read_indices(value, interrupts_));
     check(dl_options_set_indices(options_.get(), values->data(), static_cast<int64_t>(values->size()),
                                  release_vector<int64_t>, values.get(), &error),
           error);
     static_cast<void>(values.release());
   } else if (option.type == DL_OPTION_LENGTHS) {
-    auto values = std::make_unique<std::vector<int64_t>>(read_lengths(value));
+    auto values = std::make_unique<std::vector<int64_t>>(read_lengths(value, interrupts_));
     per_sample_.push_back({"lengths", value, static_cast<int64_t>(values->size())});
     check(dl_options_set_lengths(options_.get(), values->data(), static_cast<int64_t>(values->size()),
                                  release_vector<int64_t>, values.get(), &error),
           error);
     static_cast<void>(values.release());
   } else if (option.type == DL_OPTION_WEIGHTS) {
-    auto values = std::make_unique<std::vector<double>>(read_weights(value));
+    auto values = std::make_unique<std::vector<double>>(read_weights(value, interrupts_));
     per_sample_.push_back({"weights", value, static_cast<int64_t>(values->size())});
     check(dl_options_set_weights(options_.get(), values->data(), static_cast<int64_t>(values->size()),
                                  release_vector<double>, values.get(), &error),

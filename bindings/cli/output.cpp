@@ -87,8 +87,11 @@ void print(std::string_view text, const Interrupts& interrupts) {
   if (output.state() == Output::State::kFailed) throw system_failure("standard output", output.error());
 }
 
-void write_standard_output_to(const std::string& path) {
-  const int fd = open_to_replace(path);
+void write_standard_output_to(const std::string& path, const Interrupts& interrupts) {
+  int fd;
+  while ((fd = open_to_replace(path)) < 0 && errno == EINTR) {
+    if (interrupts.came()) throw Interrupted{interrupts.signal()};
+  }
   if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) throw system_failure(path, errno);
   close_file(fd);
 }

@@ -68,7 +68,7 @@ class Output {
 // Writes a text to standard output. Throws Failure or Interrupted; a closed pipe is not an error.
 void print(std::string_view text, const Interrupts& interrupts);
 
-// Redirects standard output to this file, created or truncated. Throws Failure with its name.
-void write_standard_output_to(const std::string& path);
+// Redirects standard output to this file, created or truncated. Throws Failure with its name, or Interrupted.
+void write_standard_output_to(const std::string& path, const Interrupts& interrupts);
 
 }  // namespace dataline::cli

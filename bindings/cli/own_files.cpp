@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "bindings/cli/failure.h"
@@ -17,24 +15,23 @@ namespace fs = std::filesystem;
 
 fs::path path_of(std::string_view text) { return fs::path(std::u8string(text.begin(), text.end())); }
 
-// Whether `path`, from which all links are resolved, lies in the directory.
-bool lies_in(const fs::path& path, const fs::path& directory) {
-  std::error_code failed;
-  for (fs::path at = path.parent_path(); !failed; at = at.parent_path()) {
-    if (fs::equivalent(at, directory, failed) && !failed) return true;
-    if (at == at.parent_path()) break;
+// The path, or the nearest parent of it that exists, without links.
+fs::path existing_part(std::string path) {
+  while (kind_of(path) == PathKind::kAbsent) {
+    const size_t slash = path.find_last_of("/\\", path.find_last_not_of("/\\"));
+    if (slash == std::string::npos) return path_of(without_links("."));
+    path.resize(std::max<size_t>(slash, 1));
   }
-  return false;
+  return path_of(without_links(path));
 }
 
-// A saved state or a page of `report`, which this program writes again.
-bool is_ours(const fs::path& path) {
-  constexpr std::string_view kHeads[] = {"dataline state ", "<!doctype html>\n<html lang=\"en\">"};
-  std::string head(64, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  return std::any_of(std::begin(kHeads), std::end(kHeads),
-                     [&](std::string_view ours) { return std::string_view(head).starts_with(ours); });
+// Whether `path`, from which all links are resolved, is the directory or is below it.
+bool lies_in(const fs::path& path, const fs::path& directory) {
+  for (fs::path at = path;; at = at.parent_path()) {
+    std::error_code failed;
+    if (fs::equivalent(at, directory, failed) && !failed) return true;
+    if (at == at.parent_path()) return false;
+  }
 }
 
 // `named`: a path of the URI, or a pattern of paths.
@@ -42,26 +39,34 @@ bool reads(const fs::path& target, std::string_view named) {
   std::error_code failed;
   const size_t wild = named.find_first_of("{*");
   const fs::path path = path_of(named);
-  if (wild == std::string_view::npos) {
-    if (fs::is_directory(path, failed)) return lies_in(target, path) && !is_ours(target);
-    return fs::equivalent(target, path, failed) && !failed;
-  }
+  if (wild == std::string_view::npos) return fs::equivalent(target, path, failed) && !failed;
   const fs::path before = path_of(named.substr(0, wild)).parent_path();
   const fs::path folder = before.empty() ? fs::path(".") : before;
-  return target.extension() == path.extension() && lies_in(target, folder);
+  return fs::is_regular_file(target, failed) && target.extension() == path.extension() &&
+         lies_in(target, folder);
+}
+
+// The same for a directory of the URI. The next open would count a new file in it.
+bool lists(const fs::path& target, std::string_view named) {
+  std::error_code failed;
+  return fs::is_directory(path_of(named), failed) && lies_in(target, path_of(named));
 }
 
 }  // namespace
 
 void refuse_own_file(const std::string& target, std::string_view uri) {
-  std::error_code failed;
-  if (target.empty() || target == "-" || !fs::is_regular_file(path_of(target), failed)) return;
-  const fs::path resolved = path_of(without_links(target));
+  if (target.empty() || target == "-") return;
+  const fs::path resolved = existing_part(target);
   // Each piece between the marks of a URI that can be a path, with what precedes a colon and without.
   for (size_t begin = 0; begin <= uri.size();) {
     const size_t end = std::min(uri.find_first_of(",?&=", begin), uri.size());
     for (std::string_view piece = uri.substr(begin, end - begin); !piece.empty();) {
-      if (reads(resolved, piece))
+      const bool listed = lists(resolved, piece), exists = kind_of(target) == PathKind::kFile;
+      if (listed && !exists)
+        throw Failure{.message = target + ": is in '" + std::string(piece) +
+                                 "', a directory of the dataset, where it could become a sample or a class: "
+                                 "choose another place"};
+      if (listed || reads(resolved, piece))
         throw Failure{.message =
                           target +
                           ": is a file of the dataset, which is never overwritten: choose another name"};

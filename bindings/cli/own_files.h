@@ -7,9 +7,9 @@
 
 namespace dataline::cli {
 
-// For a check before a run: throws Failure if `target` exists and is a file that the URI names, whatever name or link leads to
-// it, or lies in a directory that the URI names, or beside shards that it names by a pattern and is called as they are. `-`, what does
-// not exist, and a state or a report of this program in such a directory are fine.
+// For a check before a run: throws Failure if `target` is a file that the URI names, whatever name or link leads to it. Also for
+// a file, new or not, below a directory that the URI names: the next open would count it. Also for a file beside shards that the
+// URI names by a pattern, if its extension is theirs. `-` is accepted.
 void refuse_own_file(const std::string& target, std::string_view uri);
 
 }  // namespace dataline::cli

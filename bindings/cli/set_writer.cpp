@@ -9,6 +9,7 @@
 
 #include "bindings/cli/clock.h"
 #include "bindings/cli/failure.h"
+#include "bindings/cli/own_files.h"
 #include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
 #include "bindings/cli/views.h"
@@ -76,6 +77,13 @@ bool changes_samples(const dl_option_info& option) {
          std::find(std::begin(kNot), std::end(kNot), option.key) == std::end(kNot);
 }
 
+// The path in "SCHEME:PATH?keys". A single letter is a drive of Windows.
+std::string path_of_target(const std::string& target) {
+  const std::string path = target.substr(0, target.find('?'));
+  const size_t colon = path.find(':');
+  return colon != std::string::npos && colon > 1 ? path.substr(colon + 1) : path;
+}
+
 }  // namespace
 
 std::string target_of(const Request& request) {
@@ -97,7 +105,9 @@ SetWriter::SetWriter(const char* command, const Request& request, const Interrup
       progress_(progress),
       job_(job),
       skip_bad_(skip_bad),
-      target_(target_of(request)) {}
+      target_(target_of(request)) {
+  refuse_own_file(path_of_target(target_), request.uri());
+}
 
 void SetWriter::write(const dl_dataset* dataset, dl_loader* loader) {
   if (job_.value("epochs") == "0") throw usage_failure("--epochs 0 never ends, and a set must end", command_);

@@ -82,7 +82,7 @@ class Show {
     if (job_.value("device") != "cpu")
       throw usage_failure(
           "show reads from host memory: expected --device cpu, got '" + job_.value("device") + "'", "show");
-    if (const auto path = request_.flag("vocabulary")) vocabulary_ = Vocabulary::read(*path);
+    if (const auto path = request_.flag("vocabulary")) vocabulary_ = Vocabulary::read(*path, interrupts_);
     open();
     json_.begin_object().key("samples").begin_array();
     pump();

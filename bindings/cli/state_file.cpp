@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bindings/cli/failure.h"
+#include "bindings/cli/input_file.h"
 #include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
 
@@ -59,17 +60,14 @@ int create_beside(const std::string& path, std::string& name) {
 
 }  // namespace
 
-std::string read_state_file(const std::string& path) {
-  const Descriptor file(open_to_read(path));
-  if (file.get() < 0) throw system_failure(path, errno);
+std::string read_state_file(const std::string& path, const Interrupts& interrupts) {
+  InputFile file(path, interrupts);
   std::string text;
   char buffer[4096];
   while (static_cast<int64_t>(text.size()) <= kMaxStateBytes) {
-    const int64_t count = read_some(file.get(), buffer, sizeof(buffer));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw system_failure(path, errno);
+    const size_t count = file.read(buffer, sizeof(buffer));
     if (count == 0) break;
-    text.append(buffer, static_cast<size_t>(count));
+    text.append(buffer, count);
   }
   if (static_cast<int64_t>(text.size()) > kMaxStateBytes) {
     throw Failure{.message =

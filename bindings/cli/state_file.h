@@ -5,10 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "bindings/cli/interrupts.h"
+
 namespace dataline::cli {
 
-// Throws Failure if there is no such file or it cannot be a state.
-std::string read_state_file(const std::string& path);
+// Throws Failure if there is no such file or it cannot be a state, or Interrupted.
+std::string read_state_file(const std::string& path, const Interrupts& interrupts);
 
 // For a check before a long run: throws Failure if `path` cannot be written (no such folder, not a plain file).
 void check_file_target(const std::string& path);

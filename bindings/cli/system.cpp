@@ -70,13 +70,17 @@ void prepare_standard_streams() {
     const int opened = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     static_cast<void>(opened);
   }
-  signal(SIGPIPE, SIG_IGN);  // write() fails instead, and the program ends quietly
+  // write() fails instead: the program ends quietly without a reader, and names the file beyond `ulimit -f`.
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 const char* const* environment() { return environ; }
 
-int open_to_read(const std::string& path) { return open_again(path, O_RDONLY); }
-int open_to_replace(const std::string& path) { return open_again(path, O_WRONLY | O_CREAT | O_TRUNC); }
+int open_to_read(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }
+int open_to_replace(const std::string& path) {
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
 int open_new(const std::string& path) { return open_again(path, O_WRONLY | O_CREAT | O_EXCL); }
 void close_file(int descriptor) { ::close(descriptor); }
 int64_t read_some(int descriptor, void* data, size_t bytes) { return ::read(descriptor, data, bytes); }

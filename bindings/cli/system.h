@@ -18,7 +18,8 @@ std::vector<std::string> command_words(int count, char** words);
 void prepare_standard_streams();
 const char* const* environment();  // "NAME=value" strings, ended by a null
 
-// Files. Descriptors are not inherited; -1 on failure.
+// Files. Descriptors are not inherited; -1 on failure. The first two block on a FIFO until its other end is open; EINTR: a
+// signal came meanwhile.
 int open_to_read(const std::string& path);
 int open_to_replace(const std::string& path);  // created or emptied
 int open_new(const std::string& path);         // EEXIST

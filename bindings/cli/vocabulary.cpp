@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <vector>
 
 #include "bindings/cli/failure.h"
-#include "bindings/cli/system.h"
+#include "bindings/cli/input_file.h"
 #include "bindings/cli/text.h"
 
 namespace dataline::cli {
@@ -260,17 +259,12 @@ Vocabulary Vocabulary::parse(std::string_view text, const std::string& path) {
   return out;
 }
 
-Vocabulary Vocabulary::read(const std::string& path) {
-  const int file = open_to_read(path);
-  if (file < 0) throw system_failure(path, errno);
+Vocabulary Vocabulary::read(const std::string& path, const Interrupts& interrupts) {
+  InputFile file(path, interrupts);
   std::string text;
   std::vector<char> piece(size_t{1} << 16);
-  int64_t count = 0;
-  while ((count = read_some(file, piece.data(), piece.size())) > 0 && text.size() <= kMaxFileBytes)
-    text.append(piece.data(), static_cast<size_t>(count));
-  const int failed = errno;
-  close_file(file);
-  if (count < 0) throw system_failure(path, failed);
+  for (size_t count; text.size() <= kMaxFileBytes && (count = file.read(piece.data(), piece.size())) > 0;)
+    text.append(piece.data(), count);
   if (text.size() > kMaxFileBytes) throw Failure{.message = path + ": too large for a vocabulary (256 MiB)"};
   return parse(text, path);
 }

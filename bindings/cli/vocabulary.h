@@ -11,12 +11,14 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "bindings/cli/interrupts.h"
+
 namespace dataline::cli {
 
 class Vocabulary {
  public:
-  // Throws Failure with the file's name and the line.
-  static Vocabulary read(const std::string& path);
+  // Throws Failure with the file's name and the line; read() also Interrupted.
+  static Vocabulary read(const std::string& path, const Interrupts& interrupts);
   static Vocabulary parse(std::string_view text, const std::string& path);
 
   size_t size() const { return tokens_.size(); }

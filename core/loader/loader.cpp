@@ -12,6 +12,7 @@
 #include "core/loader/options.h"
 #include "core/loader/pass_names.h"
 #include "core/memory/machine_limits.h"
+#include "core/source/set_directories.h"
 
 namespace dataline {
 namespace {
@@ -138,6 +139,7 @@ PipelineConfig Loader::pipeline_config() const {
 
 // The pipeline that the whole transform made has shown that it is right; this one begins with what the cache keeps.
 Result<std::shared_ptr<SampleMaker>> Loader::put_cache_before(const SourceRef& stored) {
+  DL_RETURN_IF_ERROR(refuse_in_set(*stored, config_->cache.directory, "option cache"));
   DL_ASSIGN_OR_RETURN(
       const KeptSamples kept,
       keep_samples(stored,
@@ -166,8 +168,9 @@ Status Loader::prepare_memory(SampleMaker* maker) {
   DL_ASSIGN_OR_RETURN(const MemoryPlan plan,
                       fit_plan(*config_, pipeline_, order, steps_, delivery_->pins_slots()));
   // What the loader begins with: the free slots of the lowest numbers are taken first, and so are the workers. What tuning
-  // adds later takes memory when it is used.
-  DL_RETURN_IF_ERROR(arena_.allocate(plan, config_->window.start_depth + plan.lease_slots,
+  // adds later, and what consumers hold beyond a few leases, takes memory when it is used.
+  DL_RETURN_IF_ERROR(arena_.allocate(plan,
+                                     config_->window.start_depth + std::min(plan.lease_slots, kFewLeaseSlots),
                                      config_->workers.start_workers + 1, *memory_));
 
   std::vector<std::unique_ptr<Slot>> slots;

@@ -4,6 +4,7 @@
 
 #include "core/base/thread.h"
 #include "core/loader/loader.h"
+#include "core/source/set_directories.h"
 
 namespace dataline {
 
@@ -21,6 +22,7 @@ Status Loader::measured_next(int64_t timeout_ns, Batch** out, EpochLoop* loop) {
 
 Status Loader::trace_start(const TraceTarget& target) {
   if (forked()) return forked_error();
+  if (!target.path.empty()) DL_RETURN_IF_ERROR(refuse_in_set(*pipeline_.source, target.path, "option trace"));
   return trace_.start(target, *metrics_, log_);
 }
 

@@ -160,8 +160,8 @@ struct PlanStage {
 // For each field in order: what the host does, what crosses the bus, what the device does.
 std::vector<PlanStage> describe_plan(const Pipeline& pipeline, const Device& device);
 
-// Slots that leases can have: consumers that hold more are rare, and a copy costs them less than idle slots cost the others.
-constexpr int64_t kMaxLeaseSlots = 1024;
+// Slots of leases that a loader has in any case, and in memory from the start. The others take memory when they are used.
+constexpr int64_t kFewLeaseSlots = 4;
 
 // How much memory a loader takes, decided at create: slots, order tables and scratch memory, in one arena that never grows.
 struct MemoryPlan {
@@ -176,15 +176,13 @@ struct MemoryPlan {
           state_bytes = 0;  // what programs keep for each thread that fills, beside the arena
   int64_t arena_bytes = 0;
   int64_t slot_objects_bytes = 0;  // on the heap, for all slots
+  int64_t order_bytes = 0;         // order tables, and what the order and the buckets allocated
   int64_t held_bytes = 0;  // at most: the arena, the slots' objects, what the order allocated, and states
+  bool fits = false;       // some machine's memory; else held_bytes counts only a part
 };
 
 // pinned: slots are page-locked, so all of their memory is touched. kOverBudget names the smallest memory_budget that works
 // and the options to lower.
-Result<MemoryPlan> plan_memory(const WorkerConfig& threads, const WindowConfig& window,
-                               const MemoryConfig& memory, const Pipeline& pipeline, const Order& order,
-                               const Steps& steps, bool pinned);
-
 // Plans for what tuning may grow to as far as it fits, and lowers num_workers and prefetch_depth to that. What the loader
 // starts with must fit: with num_workers=auto one worker, otherwise all. Rows without a fixed size need memory that no plan
 // knows: half of the budget stays free for them where shrinking can leave it, and the depth does not grow.

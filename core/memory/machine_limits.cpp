@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory/machine_limits.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -196,6 +197,16 @@ int32_t available_cpus() {
   return quota > 0 ? std::min(cpus, quota) : cpus;
 }
 #endif
+
+// From the largest number down: descriptors in use have the lowest ones.
+bool can_open_files(int64_t count) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+  constexpr rlim_t kMax = std::numeric_limits<int>::max();
+  for (auto number = static_cast<int>(std::min(limit.rlim_cur, kMax)); count > 0 && number > 0;)
+    if (::fcntl(--number, F_GETFD) < 0) --count;
+  return count <= 0;
+}
 
 std::string thread_limits(const std::string& root) {
   std::string text;

@@ -24,6 +24,10 @@ int32_t available_cpus();
 // By the tightest cgroup quota (cpu.max, or cpu.cfs_quota_us), rounded up; 0: no quota.
 int32_t quota_cpus(const std::string& root = "");
 
+// Whether this process may open so many more files: by RLIMIT_NOFILE and the descriptors in use. It opens none to find out, and takes
+// about `count` calls of fcntl(). Windows: true.
+bool can_open_files(int64_t count);
+
 // The limits that may explain why a thread could not be started, for the message: "ulimit -u 200,
 // /sys/fs/cgroup/job/pids.max 64 (64 in use)"; "" when none is set. ulimit -v is in KiB, as shells print it.
 std::string thread_limits(const std::string& root = "");

@@ -25,6 +25,7 @@ namespace {
 
 using Header = ElfW(Ehdr);
 using Segment = ElfW(Phdr);
+using Section = ElfW(Shdr);
 
 // Where `count` entries of `bytes` at `offset` end; the largest number where that overflows.
 int64_t end_of(uint64_t offset, uint64_t count, uint64_t bytes) {
@@ -51,6 +52,19 @@ Result<int64_t> end_by_headers(const Descriptor& file, const Header& header, con
     if (segment.p_type == PT_LOAD) end = std::max(end, end_of(segment.p_offset, segment.p_filesz, 1));
   }
   return end;
+}
+
+// Whether the section headers are zeros. Linkers write them last, so where they have their bytes, what precedes them was written.
+bool ends_in_zeros(const Descriptor& file, const Header& header) {
+  if (header.e_shoff == 0 || header.e_shnum < 2 || header.e_shentsize != sizeof(Section)) return false;
+  std::vector<Section> sections(header.e_shnum);
+  const auto bytes = static_cast<int64_t>(sections.size() * sizeof(Section));
+  const ReadResult read = read_at(file.get(), static_cast<int64_t>(header.e_shoff), bytes,
+                                  reinterpret_cast<std::byte*>(sections.data()));
+  // The first one has no type in any file.
+  return read.bytes == bytes && std::all_of(sections.begin(), sections.end(), [](const Section& section) {
+           return section.sh_type == SHT_NULL && section.sh_size == 0;
+         });
 }
 
 // The file that the linker finds by its name, as far as its lists of directories tell; else the name.
@@ -102,7 +116,10 @@ Status check_library_file(const std::string& name) {
       header.e_ident[EI_DATA] == (std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB);
   if (!native) return Status::ok();
   DL_ASSIGN_OR_RETURN(const int64_t end, end_by_headers(file, header, path));
-  if (end <= facts.bytes) return Status::ok();
+  if (end <= facts.bytes && !ends_in_zeros(file, header)) return Status::ok();
+  if (end <= facts.bytes)
+    return error(Code::kCorrupt, path,
+                 ": ends in zeros, as a file that was not written to its end: install it again");
   return error(Code::kTruncated, path, ": has ", facts.bytes, " bytes, its ELF headers state ", end,
                ": the library is truncated; install it again");
 #else

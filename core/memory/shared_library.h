@@ -10,7 +10,7 @@
 namespace dataline {
 
 // Before the linker maps it: a library that was cut would end the process by SIGBUS, and opening a FIFO would block. kTruncated:
-// shorter than its ELF headers state; kNotAFile. Ok for what is no ELF file of this machine, or cannot be opened or found: the
+// shorter than its ELF headers state; kCorrupt: it ends in zeros; other damage is not detected; kNotAFile. Ok for what is no ELF file of this machine, or cannot be opened or found: the
 // linker says so. A name without `/` is looked for in the linker's directories. On Windows the system checks it.
 Status check_library_file(const std::string& path);
 

@@ -78,15 +78,25 @@ class IdentityBuilder {
   void add_files(std::shared_ptr<const DataFiles> files);
   // Data in memory, by its records at both ends; it has no LocalIdentity.
   void add_records(const Source& source);
+  // A directory that the dataset's URI names. Not part of an identity: see refuse_in_set().
+  void add_directory(const std::string& path, const FileFacts& facts) {
+    directories_.push_back({path, facts});
+  }
   // There is no LocalIdentity: `what` cannot tell when its data changes, as in "a reader without a fingerprint".
   void add_unknown(std::string_view what);
 
  private:
   friend class Identities;
   friend std::vector<std::string> data_files_of(const Source& source);
+  friend Status refuse_in_set(const Source& source, const std::string& path, std::string_view what);
 
+  struct Directory {
+    std::string path;  // as the URI names it
+    FileFacts facts;   // at open
+  };
   Digest structure_, local_structure_, records_;
   std::vector<std::shared_ptr<const DataFiles>> files_;
+  std::vector<Directory> directories_;
   std::string unknown_;
 };
 

@@ -31,6 +31,11 @@ class OpenedSource final : public ForwardSource {
   OpenedSource(SourceRef source, Schema schema, SourceInfo info, const Uri& uri)
       : ForwardSource(std::move(source)), schema_(std::move(schema)), info_(std::move(info)) {
     for (const UriKey& key : uri.keys) keys_.push_back(concat(key.key, "=", key.value));
+    for (const UriPath& path : uri.paths) {
+      FileFacts facts;
+      if (facts_of_path(path.path, facts) == 0 && facts.is_directory)
+        directories_.push_back({path.path, facts});
+    }
   }
 
   const Schema& schema() const override { return schema_; }
@@ -40,12 +45,14 @@ class OpenedSource final : public ForwardSource {
     source_->identify(identity);
     identity.add_local(info_.format);
     for (const std::string& key : keys_) identity.add_local(key);
+    for (const auto& [path, facts] : directories_) identity.add_directory(path, facts);
   }
 
  private:
   Schema schema_;
   SourceInfo info_;
   std::vector<std::string> keys_;
+  std::vector<std::pair<std::string, FileFacts>> directories_;  // that the URI names
 };
 
 std::string scheme_list(FormatSpan known) {

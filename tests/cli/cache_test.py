@@ -111,6 +111,57 @@ class Cache(ShellTest):
                     self.assertLessEqual(done.stderr.count(b"option cache"), 1, done.stderr)
             self.check()
 
+    def test_a_job_that_runs_without_it_runs_with_it_however_few_files_may_be_open(self):
+        os.makedirs(self.path("set/a"))
+        for number in range(40):
+            self.write(f"set/a/{number:02}.ppm", b"P6 4 4 255\n" + self.chance.randbytes(48))
+        job = ("cat", "folder:set", "--transform", "image: decode", "--field", "image", "--num_workers", "2", "--epochs", "2", "-q")
+        ran_cached = 0
+        for limit in range(8, 60):  # standard streams, the folder, and a picture for each thread that loads: 7
+            def few(limit=limit):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+            shutil.rmtree(self.path("kept"), ignore_errors=True)
+            without = self.run_shell(*job, preexec_fn=few)
+            self.assertEqual((without.status, without.err), (0, ""), limit)
+            for _ in range(2):  # the second reads one half from the cache, and makes the other half
+                for number in range(0, 40, 2):
+                    os.utime(self.path(f"set/a/{number:02}.ppm"))
+                with_cache = self.run_shell(*job, "--cache", "kept", preexec_fn=few)
+                self.assertEqual((with_cache.status, with_cache.out == without.out), (0, True), (limit, with_cache.err))
+            used = os.path.exists(self.path("kept"))
+            self.assertTrue(used or limit < 50, "with 50 files the job leaves enough to the cache")
+            ran_cached += used
+        self.assertLess(ran_cached, 30, "with few files the cache leaves all of them to the job")
+
+    def test_a_segment_that_became_a_link_is_said_once_and_not_read(self):
+        self.check()
+        segments = [os.path.join(folder, name) for folder, _, names in os.walk(self.path("cache")) for name in names if name.endswith(".samples")]
+        self.assertTrue(segments)
+        for segment in segments:
+            os.rename(segment, self.path("elsewhere"))
+            os.symlink(self.path("elsewhere"), segment)
+        done = self.run_shell(*self.cached())
+        self.assertEqual((done.status, hashlib.sha256(done.out).hexdigest()), (0, self.expected), done.err)
+        self.assertRegex(done.err, r"option cache: \S+/000001.samples: is a symbolic link, expected a file; the samples in it are made again")
+        self.assertEqual(done.err.count("option cache"), 1, done.err)
+
+    def test_a_cache_or_a_trace_in_a_directory_of_the_dataset_is_refused(self):
+        os.makedirs(self.path("set/a"))
+        self.write("set/a/1.ppm", b"P6 2 2 255\n" + bytes(12))
+        os.mkdir(self.path("shards"))
+        self.write("shards/rows.jsonl", b'{"x": 1}\n')
+        os.symlink("set", self.path("link"))
+        before = sorted(os.walk(self.path("set")))
+        for uri, place, named in (("folder:set", "set", "set"), ("folder:set", "set/new", "set"), ("folder:set", "set/a", "set"),
+                                  ("folder:set", self.path("link/new"), "set"), ("folder:link", "set/new", "link"),
+                                  ("set", "set/new", "set"), ("jsonl:shards", "shards/new", "shards")):
+            field = "x" if named == "shards" else "image"
+            self.fails(2, "cat", uri, "--field", field, "--cache", place, says=f"option cache: {place} is in {named}, a directory of the dataset")
+            self.fails(1, "cat", uri, "--field", field, "--trace", place + "/t.json", says=f"is in '{named}', a directory of the dataset")
+        self.assertEqual(sorted(os.walk(self.path("set"))), before)
+        self.ok("cat", "folder:set", "--field", "image", "--cache", "set.cache", "--trace", "t.json")
+        self.ok("info", "folder:set")
+
     def test_a_disk_that_is_full_only_ends_the_keeping(self):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

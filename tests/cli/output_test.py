@@ -7,6 +7,8 @@ import json
 import os
 import pty
 import re
+import signal
+import subprocess
 import unittest
 
 import shell
@@ -49,8 +51,26 @@ class OwnFiles(ShellTest):
     def test_other_files_and_states_are_written_again(self):
         for _ in range(2):
             self.ok("cat", "idx:images", "-o", "out", "--save-state", "state")
-            self.ok("cat", "folder:pictures", "--indices", "-o", "out", "--save-state", "pictures/state")
             self.ok("verify", "idx:images", "--good-indices", "good")
+
+    def test_no_new_file_appears_in_a_directory_of_the_dataset(self):
+        before = sorted(os.walk(self.path("pictures")))
+        says = "is in 'pictures', a directory of the dataset"
+        for words in (["cat", "folder:pictures", "--indices", "-o", "pictures/a/new.ppm"], ["preview", "folder:pictures", "-o", "pictures/a/new.png"],
+                      ["cat", "folder:pictures", "--indices", "-o", "out", "--save-state", "pictures/state"],
+                      ["report", "folder:pictures", "-o", "pictures/new.html"], ["verify", "folder:pictures", "--good-indices", "pictures/good"],
+                      ["cat", "folder:pictures", "--indices", "--trace", "pictures/trace.json"],
+                      ["convert", "folder:pictures", "arrow:pictures/set"], ["convert", "folder:pictures", "tar:pictures/a/set"]):
+            self.fails(1, *words, says=says)
+        self.assertEqual(sorted(os.walk(self.path("pictures"))), before)
+
+    def test_no_saved_index_appears_in_the_folder_that_it_lists(self):
+        before = sorted(os.walk(self.path("pictures")))
+        for place in ("pictures/saved", "pictures/a/saved.ppm", "pictures/../pictures/a/saved"):
+            self.fails(2, "info", f"folder:pictures?index={place}", says=f"index: {place} is in pictures, a directory of the dataset")
+        self.assertEqual(sorted(os.walk(self.path("pictures"))), before)
+        for _ in range(2):
+            self.ok("info", "folder:pictures?index=saved")
 
     def test_a_trace_writes_over_traces_alone(self):
         before = self.read("images")
@@ -67,6 +87,65 @@ class OwnFiles(ShellTest):
         self.assertEqual(self.read("images"), before)
         for _ in range(2):
             self.ok("cat", "idx:images", "--trace", "trace.json")
+
+
+class SizeLimit(ShellTest):
+    """`ulimit -f` sends SIGXFSZ, which ends a process without a word unless it is ignored."""
+
+    def run_limited(self, *words):
+        return subprocess.run(["bash", "-c", 'ulimit -f 8; exec "$@"', "bash", shell.PROGRAM, *words], cwd=self.folder, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=shell.SECONDS)
+
+    def test_a_file_beyond_the_limit_is_named(self):
+        self.digits(400, size=28)
+        for says, words in (("^dataline: out: File too large", ["cat", "idx:images", "-o", "out"]),
+                            ("set.*too large", ["convert", "idx:images", "arrow:set"]),
+                            ("^dataline: .*page.html.*: File too large", ["report", "idx:images", "--seconds", "0.05", "-o", "page.html"])):
+            ran = self.run_limited(*words)
+            self.assertEqual(ran.returncode, 1, (words, ran.stderr))
+            self.assertRegex(ran.stderr.decode(), says, words)
+
+    def test_a_cache_and_a_trace_beyond_the_limit_leave_the_job_alone(self):
+        rows = self.digits(400, size=28)
+        for words in (["--cache", "cache"], ["--trace", "trace.json", "--batch_size", "1"]):
+            ran = self.run_limited("cat", "idx:images", *words)
+            self.assertEqual((ran.returncode, ran.stdout == b"".join(rows)), (0, True), (words, ran.stderr))
+            self.assertRegex(ran.stderr, b"too large.*ulimit -f", words)
+
+
+class Fifos(ShellTest):
+    """A FIFO blocks until its other end is open, and while its writer is silent. A signal ends both."""
+
+    def setUp(self):
+        super().setUp()
+        self.digits(20)
+        for name in ("first", "fifo"):
+            os.mkfifo(self.path(name))
+
+    def start_after_first(self, *words):
+        """The command, once it has read the FIFO `first`: by then it watches for signals."""
+        first = "--weights" if words[2] == "--sample_indices" else "--sample_indices"
+        process = self.start(*words[:2], first, "first", *words[2:])
+        with open(self.path("first"), "wb") as file:
+            file.write(b"0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19")
+        return process
+
+    def ends(self, process, words):
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual((process.wait(10), process.stderr.read()), (143, b""), words)
+
+    def test_a_signal_ends_the_wait_for_the_other_end(self):
+        for words in (["cat", "idx:images", "--sample_indices", "fifo"], ["cat", "idx:images", "--weights", "fifo"],
+                      ["cat", "idx:images", "--lengths", "fifo"], ["cat", "idx:images", "--load-state", "fifo"],
+                      ["show", "idx:images", "--vocabulary", "fifo"], ["cat", "idx:images", "-o", "fifo"]):
+            self.ends(self.start_after_first(*words), words)
+
+    def test_a_signal_ends_the_wait_for_a_silent_writer(self):
+        for words in (["cat", "idx:images", "--sample_indices", "fifo"], ["cat", "idx:images", "--load-state", "fifo"],
+                      ["show", "idx:images", "--vocabulary", "fifo"]):
+            process = self.start_after_first(*words)
+            with open(self.path("fifo"), "wb"):
+                self.ends(process, words)
 
 
 class Pipes(ShellTest):

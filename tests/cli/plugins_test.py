@@ -92,6 +92,13 @@ class Plugins(ShellTest):
         env = {**os.environ, "LD_LIBRARY_PATH": self.folder}
         self.fails(1, "formats", "--plugin", "cut", env=env, says="the library is truncated")
 
+    def test_a_plugin_whose_end_was_never_written_is_an_error(self):
+        with open(self.plugin, "rb") as file:
+            content = file.read()
+        half = len(content) // 2
+        self.write("libdataline-zeros.so", content[:half] + bytes(len(content) - half))
+        self.fails(1, "formats", "--plugin", self.path("libdataline-zeros.so"), says="libdataline-zeros.so: ends in zeros")
+
     def test_a_plugin_that_ends_a_call_unasked_is_named(self):
         words = ("--plugin", shell.ENDS_CALLS)
         for command in ("info", "cat", "verify"):

@@ -40,6 +40,19 @@ TEST_F(PluginFiles, CutAtAnyLengthAreRefusedByName) {
   EXPECT_EQ(load(file_), DL_OK) << error_.message;
 }
 
+// Of full length, as what a copy leaves that reserved the file and was stopped.
+TEST_F(PluginFiles, ThatEndInZerosAreRefusedByName) {
+  const std::string whole = in_build(SAMPLES);
+  const auto bytes = static_cast<int64_t>(fs::file_size(whole));
+  for (int64_t written = 64; written < bytes / 64 * 48; written += bytes / 64) {
+    fs::copy_file(whole, file_, fs::copy_options::overwrite_existing);
+    fs::resize_file(file_, static_cast<uintmax_t>(written));
+    fs::resize_file(file_, static_cast<uintmax_t>(bytes));
+    EXPECT_EQ(load(file_), DL_ERR_CORRUPT) << written << ": " << error_.message;
+    EXPECT_THAT(error_.message, HasSubstr(file_ + ": ends in zeros")) << written;
+  }
+}
+
 // Numbers of the headers that point far behind the file, or overflow.
 TEST_F(PluginFiles, WithDamagedHeadersAreRefused) {
   constexpr int64_t kSegmentsAt = 32, kSectionsAt = 40, kSegmentCountAt = 56;  // of an ELF header of 64 bits

@@ -16,6 +16,7 @@ namespace dataline::tests::slot_memory_test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr int64_t kMiB = 1 << 20;
@@ -203,12 +204,40 @@ TEST(SlotMemory, BeyondAnyMachineIsRefusedWithTheOptionsToLower) {
 }
 
 TEST(SlotMemory, BeyondAnyMachineIsRefusedAndNoBudgetIsAskedFor) {
-  const auto [status, message] = create_error(
-      counting_dataset(100),
-      {{"batch_size", "100000000000"}, {"last_batch", "pad"}, {"max_leases", "1000"}, {"num_workers", "0"}});
+  TestReader numbers;
+  const auto [status, message] =
+      create_error(numbers.dataset(int64_t{1} << 61), {{"batch_size", "100000000000"},
+                                                       {"prefetch_depth", "1000"},
+                                                       {"max_leases", "1000"},
+                                                       {"num_workers", "1"}});
   EXPECT_EQ(status, DL_ERR_OVER_BUDGET) << message;
-  EXPECT_THAT(message, StartsWith("the plan does not fit in any memory (1001 slots of "));
+  EXPECT_THAT(message, StartsWith("the plan does not fit in any memory (1004 slots of "));
   EXPECT_THAT(message, HasSubstr("; lower batch_size, prefetch_depth, max_leases or max_bytes_per_sample"));
+}
+
+// max_leases is a limit: slots are planned for what can be held, and further leases are copies while they are held.
+TEST(SlotMemory, OfLeasesIsBoundedByTheBatchesOfTheJobByBytesAndByTheBudget) {
+  const Dataset dataset = counting_dataset(200'000);
+  const Settings job = {{"batch_size", "100000"}, {"num_workers", "0"}};  // slots of 2.4 MB, two an epoch
+  for (const char* leases : {"1000", "1000000"}) {
+    const auto arena_bytes = [&](const Settings& more) {
+      const Loader loader = make_loader(dataset, with(with(job, {{"max_leases", leases}}), more));
+      EXPECT_EQ(next(loader).status, DL_OK);
+      return stats_of(loader).arena_bytes;
+    };
+    EXPECT_LT(arena_bytes({{"epochs", "1"}}), 8 * kMiB) << "one that loads, and two that are held";
+    EXPECT_LT(arena_bytes({}), 72 * kMiB);
+    EXPECT_LT(arena_bytes({{"memory_budget", "16MiB"}}), 16 * kMiB);
+  }
+}
+
+TEST(SlotMemory, BeyondTheBudgetBecauseOfTheOrderNamesTheOrder) {
+  const auto [status, message] = create_error(
+      counting_dataset(60'000), {{"shuffle", "full"}, {"batch_size", "16"}, {"memory_budget", "100KiB"}});
+  EXPECT_EQ(status, DL_ERR_OVER_BUDGET) << message;
+  EXPECT_THAT(message,
+              HasSubstr("; the tables of shuffle=full take 360000 bytes of it: raise memory_budget to"));
+  EXPECT_THAT(message, Not(HasSubstr("batch_size")));
 }
 
 }  // namespace

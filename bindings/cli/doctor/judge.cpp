@@ -101,8 +101,8 @@ Verdict of_trial(const Findings& findings, const Trial& trial) {
           : more ? busy + " and the consumer waits for " + percent_text(asked.wait_share) + " of the time"
                  : busy + ", and more threads than CPUs only take turns";
     if (more && asked.num_workers == 0)
-      why = "loading and the consumer take turns in one thread, which waits for " +
-            percent_text(asked.wait_share) + " of the time";
+      why = "one thread does all the loading, and the consumer waits for " + percent_text(asked.wait_share) +
+            " of the time";
   }
   verdict.text = trial.option + "=" + trial.value + " (now " + trial.now + "): predicted " +
                  times(verdict.predicted_gain) + ", because " + why;

@@ -103,13 +103,17 @@ std::vector<std::string> advice(const ReportData& data) {
         "Working threads are blocked " + percent(static_cast<double>(blocked->value) / work_ns) +
         " of that time, mostly by storage: raise prefetch_depth, use shuffle=window, or a faster drive.");
   } else if (!used && queued != nullptr && static_cast<double>(queued->value) > 0.2 * work_ns) {
-    out.push_back(
-        "They could have run for another " + fixed(static_cast<double>(queued->value) * 1e-9, 1) + " s of " +
-        fixed(data.seconds, 1) +
-        " s, but had no CPU: more workers would not help, other programs or a quota take the CPUs.");
+    const auto queued_ns = static_cast<double>(queued->value);  // measured more finely than the work
+    const double share = queued_ns / std::max(work_ns, queued_ns + data.cpu_seconds * 1e9);
+    const double cpus = std::ceil(data.cpus);
+    out.push_back("Working threads had no CPU for " + percent(share) + " of that time: " +
+                  (static_cast<double>(data.workers) > cpus
+                       ? std::to_string(data.workers) + " workers share " + fixed(data.cpus, 1) +
+                             " CPUs, try num_workers=" + fixed(cpus, 0) + "."
+                       : "more workers would not help, other programs or a quota take the CPUs."));
   } else if (!used && static_cast<double>(data.workers) < data.cpus) {
     out.push_back(busy +
-                  (data.workers == 0 ? ", since loading and the consumer take turns in one thread"
+                  (data.workers == 0 ? ", since one thread does all the loading"
                                      : ", with num_workers=" + std::to_string(data.workers)) +
                   ": try num_workers=" + fixed(std::ceil(data.cpus), 0) + ".");
   } else if (!used) {

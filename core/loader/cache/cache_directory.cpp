@@ -10,8 +10,8 @@
 namespace dataline {
 namespace {
 
+// Without its directory open: there may be more caches than descriptors.
 struct FoundCache {
-  SharedDirectory directory;
   std::string key;
   std::vector<std::string> segments;
   int64_t bytes = 0;    // of these and the index
@@ -32,13 +32,13 @@ std::optional<StoreHeader> header_of(const SharedDirectory& directory, const std
 
 // What others have put under the name of a segment does not count, and is not removed. An empty file is a segment whose maker was
 // killed; those of release 0.2 have no header.
-void find_segments(FoundCache& cache, bool old) {
-  const Result<std::vector<std::string>> names = cache.directory.names();
+void find_segments(const SharedDirectory& directory, FoundCache& cache, bool old) {
+  const Result<std::vector<std::string>> names = directory.names();
   if (!names.is_ok()) return;
   for (const std::string& name : names.value()) {
     if (!is_segment_name(name)) continue;
     FileFacts facts;
-    const std::optional<StoreHeader> header = header_of(cache.directory, name, facts);
+    const std::optional<StoreHeader> header = header_of(directory, name, facts);
     const StoreHeader expected = store_header(kSegmentMagic, segment_number(name), cache.key);
     if (!header || !(old || facts.bytes == 0 || *header == expected)) continue;
     cache.segments.push_back(name);
@@ -56,21 +56,24 @@ std::vector<FoundCache> find_caches(const SharedDirectory& parent, const std::ve
     FileFacts index;
     const std::optional<StoreHeader> header = header_of(directory.value(), kCacheIndexName, index);
     if (!header || !is_header_of(*header, name)) continue;
-    FoundCache cache{directory.take(), name, {}, index.bytes, index.changed_ns};
-    find_segments(cache, is_old_header(*header));
+    FoundCache cache{name, {}, index.bytes, index.changed_ns};
+    find_segments(directory.value(), cache, is_old_header(*header));
     found.push_back(std::move(cache));
   }
   return found;
 }
 
 // False where somebody uses it. The index goes last: without it this is not a cache any more.
-Result<bool> remove_cache(const SharedDirectory& parent, FoundCache& cache) {
+Result<bool> remove_cache(const SharedDirectory& parent, const FoundCache& cache) {
+  const Result<SharedDirectory> found = parent.subdirectory(cache.key, WhenMissing::kFail);
+  if (!found.is_ok()) return false;
+  const SharedDirectory& directory = found.value();
   DL_ASSIGN_OR_RETURN(
       const std::optional<LockedFile> lock,
-      cache.directory.open_file(kCacheIndexName, LockKind::kAlone, WhenLocked::kGiveUp, WhenMissing::kFail));
+      directory.open_file(kCacheIndexName, LockKind::kAlone, WhenLocked::kGiveUp, WhenMissing::kFail));
   if (!lock) return false;
-  for (const std::string& segment : cache.segments) DL_RETURN_IF_ERROR(cache.directory.remove_file(segment));
-  DL_RETURN_IF_ERROR(cache.directory.remove_file(kCacheIndexName));
+  for (const std::string& segment : cache.segments) DL_RETURN_IF_ERROR(directory.remove_file(segment));
+  DL_RETURN_IF_ERROR(directory.remove_file(kCacheIndexName));
   // Not empty where others have put files into it, which stay.
   static_cast<void>(parent.remove_directory(cache.key));
   return true;
@@ -108,7 +111,7 @@ Result<bool> CacheDirectory::make_room(int64_t bytes, const std::string& key) co
   std::erase_if(caches, [&](const FoundCache& cache) { return cache.key == key; });
   std::sort(caches.begin(), caches.end(),
             [](const FoundCache& a, const FoundCache& b) { return a.used_ns < b.used_ns; });
-  for (FoundCache& cache : caches) {
+  for (const FoundCache& cache : caches) {
     DL_ASSIGN_OR_RETURN(const bool gone, remove_cache(directory_, cache));
     if (!gone) continue;
     DL_ASSIGN_OR_RETURN(fit, fits(bytes));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/loader/cache/store_layout.h"
 #include "core/memory/file_map.h"
+#include "core/memory/machine_limits.h"
 
 namespace dataline {
 namespace {
@@ -63,6 +65,12 @@ Result<bool> has_only_zeros(const LockedFile& file, int64_t bytes) {
 // Others may remove the directory while it is opened (rm -r): it is made again, and a few times in a row is enough.
 Result<std::unique_ptr<SampleStore>> SampleStore::open(const StoreSettings& settings) {
   constexpr int kAttempts = 8;
+  const auto without = [&](const Status& why) {
+    settings.log(LogLevel::kWarning, concat("option cache: the job continues without it: ", why.text()));
+    return std::unique_ptr<SampleStore>();
+  };
+  if (const Status left = descriptors_left(settings); !left.is_ok() && !is_mistake(settings.directory))
+    return without(left);
   Result<std::unique_ptr<SampleStore>> made = open_to_fill(settings);
   for (int attempt = 1; !made.is_ok() && made.status().code() == Code::kNotFound; ++attempt) {
     if (attempt == kAttempts || is_mistake(settings.directory)) break;
@@ -72,9 +80,16 @@ Result<std::unique_ptr<SampleStore>> SampleStore::open(const StoreSettings& sett
   if (is_mistake(settings.directory)) return of_cache(made.status());
   Result<std::unique_ptr<SampleStore>> read = open_to_read(settings, made.status());
   if (read.is_ok()) return read;
-  const Status& why = read.status().code() == Code::kNotFound ? made.status() : read.status();
-  settings.log(LogLevel::kWarning, concat("option cache: the job continues without it: ", why.text()));
-  return std::unique_ptr<SampleStore>();
+  return without(read.status().code() == Code::kNotFound ? made.status() : read.status());
+}
+
+// kTooManyFiles. What the store opens at a time, beside the segments that it reads, is below kStoreDescriptors.
+Status SampleStore::descriptors_left(const StoreSettings& settings) {
+  constexpr int64_t kStoreDescriptors = 8;
+  if (can_open_files(settings.job_descriptors + kStoreDescriptors)) return Status::ok();
+  return error(
+      Code::kTooManyFiles, settings.directory,
+      ": this process has too many open files for a cache (see ulimit -n), and leaves the rest to the job");
 }
 
 Result<std::unique_ptr<SampleStore>> SampleStore::open_to_fill(const StoreSettings& settings) {
@@ -196,11 +211,25 @@ bool SampleStore::advise(int64_t sample) const {
 }
 
 int SampleStore::segment_descriptor(uint32_t segment) const {
-  ThreadLock lock(files_mutex_);
-  if (files_.size() < segment) files_.resize(segment);
-  Descriptor& file = files_[segment - 1];
-  if (!file) file = directory_.open_without_lock(segment_name(segment));
-  return file.get();
+  Status failed;
+  {
+    ThreadLock lock(files_mutex_);
+    if (files_.size() < segment) files_.resize(segment);
+    Descriptor& file = files_[segment - 1];
+    if (file) return file.get();
+    failed = descriptors_left(settings_);
+    if (failed.is_ok()) {
+      const std::string name = segment_name(segment);
+      file = directory_.open_without_lock(name);
+      if (file) return file.get();
+      const int number = errno;
+      const std::string path = directory_.path_of(name);
+      failed = number == ELOOP ? error(Code::kNotAFile, path, ": is a symbolic link, expected a file")
+                               : file_error(path, number);
+    }
+  }
+  report_damage(concat(failed.message(), "; the samples in it are made again"));
+  return -1;
 }
 
 void SampleStore::keep(int64_t sample, uint64_t stamp, Bytes bytes) {
@@ -241,6 +270,7 @@ int64_t SampleStore::take_room(int64_t bytes) {
 }
 
 Result<bool> SampleStore::reserve(int64_t bytes) {
+  DL_RETURN_IF_ERROR(descriptors_left(settings_));
   DL_ASSIGN_OR_RETURN(const LockedFile lock, parent_.lock());
   if (!own_) DL_RETURN_IF_ERROR(take_segment());
   const int64_t share = settings_.budget_bytes < 0 ? kMostReserve : settings_.budget_bytes / 64;

@@ -6,6 +6,7 @@
 // Cost of a sample that is kept: two reads of the page cache and a pass of CRC-32C.
 //
 // Threads: read(), keep() and full() from several at once. Locks: mutex_ before the directory's lock.
+// Descriptors: the store opens no file unless the job can open settings.job_descriptors more.
 // Failure: what cannot be read is not there; what cannot be written, for lack of room or rights, ends the filling, with one
 // warning. Where nothing can be written from the start, as on a medium that is only read or a full disk, the store reads what
 // others have kept there. Only an option that names no directory, and none that can be made, makes open() fail.
@@ -35,6 +36,7 @@ struct StoreSettings {
   int64_t budget_bytes = -1;
   std::string key;  // 16 hex digits: what decides what the samples are
   int64_t samples = 0;
+  int64_t job_descriptors = 0;  // that the job may still open, and which the store never takes
   Log log = {};
 };
 
@@ -74,7 +76,9 @@ class SampleStore {
   Status prepare_index();
   bool read_entry(int64_t sample, StoreEntry& out) const;
   bool is_whole(const StoreEntry& entry) const;
+  // -1: it cannot be opened, which one warning says.
   int segment_descriptor(uint32_t segment) const DL_EXCLUDES(files_mutex_);
+  static Status descriptors_left(const StoreSettings& settings);
   // Room for so many bytes in a segment of this store's own: where, or -1.
   int64_t take_room(int64_t bytes) DL_EXCLUDES(mutex_);
   Result<bool> reserve(int64_t bytes) DL_REQUIRES(mutex_);

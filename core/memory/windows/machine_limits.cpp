@@ -28,6 +28,8 @@ int32_t available_cpus() {
   return std::max(static_cast<int32_t>(GetActiveProcessorCount(ALL_PROCESSOR_GROUPS)), 1);
 }
 
+bool can_open_files(int64_t) { return true; }
+
 std::string thread_limits(const std::string&) { return ""; }
 
 }  // namespace dataline

@@ -16,6 +16,7 @@
 #include "core/source/folder/folder_index.h"
 #include "core/source/identity.h"
 #include "core/source/leaf_source.h"
+#include "core/source/set_directories.h"
 
 namespace dataline {
 namespace {
@@ -337,6 +338,8 @@ Result<std::unique_ptr<FolderIndex>> find_files(const OpenDirectory& root, const
     DL_RETURN_IF_ERROR(index_walk(root, options, context, *index, std::nullopt));
     return index;
   }
+  if (lies_in(options.index_file, root.facts()))
+    return in_set_error("index", options.index_file, root.path());
   DL_ASSIGN_OR_RETURN(const SavedIndex saved, load_index(options.index_file, root, options, context, *index));
   if (saved.fits) return index;
   index = std::make_unique<FolderIndex>(context.memory);

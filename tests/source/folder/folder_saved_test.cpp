@@ -234,7 +234,12 @@ TEST_F(SavedFolderIndex, ClassesThatDoNotShareTheFilesOutAreRefused) {
 
 TEST_F(SavedFolderIndex, APlaceThatCannotBeWrittenIsNamedBeforeTheWalk) {
   expect_error(open_at(dir_, "pets?index=" + dir_.path("none/index")), Code::kNotFound, {"none/index"});
-  expect_error(open_at(dir_, "pets?index=" + dir_.path("pets")), Code::kNotAFile, {"pets: is a directory"});
+  for (const char* inside : {"pets", "pets/index", "pets/new/index"}) {
+    expect_error(open_at(dir_, "pets?index=" + dir_.path(inside)), Code::kBadOption,
+                 {std::string(inside) + " is in ", "a directory of the dataset"});
+  }
+  fs::create_directory(dir_.path("other"));
+  expect_error(open_at(dir_, "pets?index=" + dir_.path("other")), Code::kNotAFile, {"other: is a directory"});
   ASSERT_EQ(::mkfifo(dir_.path("pipe").c_str(), 0600), 0);
   expect_error(open_at(dir_, "pets?index=" + dir_.path("pipe")), Code::kNotAFile, {"pipe: is a FIFO"});
   fs::create_directory(dir_.path("pets/empty"));
