@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/source/format.h"
 #include "core/source/packing/packing.h"
 
 namespace dataline {
@@ -170,6 +171,17 @@ Status bad_value(const OptionInfo& entry, std::string_view got) {
                "'");
 }
 
+// " and URIs have this key" where a format has one of this name.
+std::string uri_key_note(std::string_view key) {
+  for (const Format* format : formats()) {
+    for (const KeySpec& spec : format->keys) {
+      if (spec.name == key)
+        return concat("; it is a key of URIs, as in ", format->name, ":PATH?", key, "=", spec.values);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::span<const OptionInfo> option_table() { return kOptions; }
@@ -187,7 +199,8 @@ Result<Option> Options::find(std::string_view key) {
     if (key == entry.key) return entry.option;
     keys.push_back(entry.key);
   }
-  return error(Code::kUnknownOption, "no option '", key, "'", did_you_mean(key, keys));
+  const std::string note = uri_key_note(key);
+  return error(Code::kUnknownOption, "no option '", key, "'", note.empty() ? did_you_mean(key, keys) : note);
 }
 
 Status Options::set(std::string_view key, std::string_view text) {
