@@ -228,21 +228,21 @@ TEST(IdxBadFiles, GzippedFiles) {
         {concat("offset ", gz.size(), ": expected a gzip member, got 7 other bytes")}},
        {"one byte after the member",
         gz + "g",
-        Code::kTruncated,
+        Code::kCorrupt,
         {"expected a gzip member, got 1 other bytes"}},
        {"garbage after zeros",
-        gz + std::string(100, '\0') + "x",
+        gz + std::string(100, '\0') + "garbage",
         Code::kCorrupt,
-        {"expected a gzip member, got 101"}},
-       {"nothing", gzip_stored(""), Code::kTruncated, {"idx magic needs 4 bytes, file has 0"}},
+        {concat("offset ", gz.size() + 100, ": expected a gzip member, got 7 other bytes")}},
+       {"nothing", gzip_stored(""), Code::kEmpty, {"decompresses to no bytes, expected an idx array"}},
        {"many empty members",
         [] {
           std::string out;
           for (int i = 0; i < 5000; ++i) out += gzip_stored("");
           return out;
         }(),
-        Code::kTruncated,
-        {"idx magic needs 4 bytes, file has 0"}},
+        Code::kEmpty,
+        {"decompresses to no bytes, expected an idx array"}},
        {"three bytes",
         gzip_stored(kGood.substr(0, 3)),
         Code::kTruncated,
