@@ -100,14 +100,14 @@ Status SetChecks::load(Set& set) const {
                  plain ? " is listed twice" : " is not the name of a file in this directory");
   }
   const Format* const format = find_format(manifest.format);
-  const auto foreign = std::find_if(
-      manifest.shards.begin(), manifest.shards.end(), [&](const ManifestShard& shard) {
+  const auto foreign =
+      std::find_if(manifest.shards.begin(), manifest.shards.end(), [&](const ManifestShard& shard) {
         return format != nullptr && format->is_member != nullptr &&
                !format->is_member(split(set.path).directory, shard.name, context_);
       });
   if (foreign != manifest.shards.end()) {
-    Status wrong = error(Code::kCorrupt, set.path, ": line 1: the format is ", manifest.format, ", but the shard ",
-                         printable(foreign->name), " is not a file of it");
+    Status wrong = error(Code::kCorrupt, set.path, ": line 1: the format is ", manifest.format,
+                         ", but the shard ", printable(foreign->name), " is not a file of it");
     set.manifest = std::move(manifest);
     return wrong;
   }
