@@ -31,7 +31,9 @@ AnyFunction find_function(const char* name) {
 
 // Lets the plug-in add to `extensions`.
 Status register_plugin(const std::string& path, dl_extensions& extensions) {
-  DL_ASSIGN_OR_RETURN(void* const symbol, symbol_of_library(path, "dl_plugin_register"));
+  const Result<void*> found = symbol_of_library(path, "dl_plugin_register");
+  if (!found.is_ok()) return with_build_advice(path, found.status());
+  void* const symbol = found.value();
   dl_plugin plugin = {};
   plugin.struct_size = sizeof plugin;
   plugin.abi_version = DL_ABI_VERSION;

@@ -38,7 +38,7 @@ HttpExchange::~HttpExchange() {
   if (socket_ >= 0) ::close(socket_);
 }
 
-short HttpExchange::events() const { return response_.empty() ? POLLIN : POLLOUT; }
+short HttpExchange::events() const { return response_.empty() || is_sent() ? POLLIN : POLLOUT; }
 
 bool HttpExchange::read() {
   std::array<char, 1024> piece;
@@ -46,7 +46,20 @@ bool HttpExchange::read() {
   if (got < 0) return try_again();
   if (got == 0) return false;
   head_.append(piece.data(), static_cast<size_t>(got));
-  return head_.size() <= kMaxRequestBytes || head_is_there();
+  return true;
+}
+
+bool HttpExchange::head_is_too_long() const { return head_.size() > kMaxRequestBytes; }
+
+std::string HttpExchange::too_long_response() {
+  return http_response("431 Request Header Fields Too Large", "text/plain; charset=utf-8",
+                       "expected a request of at most " + std::to_string(kMaxRequestBytes) + " bytes\n");
+}
+
+bool HttpExchange::drop() {
+  std::array<char, 1024> piece;
+  const ssize_t got = ::recv(socket_, piece.data(), piece.size(), 0);
+  return got < 0 ? try_again() : got > 0;
 }
 
 bool HttpExchange::head_is_there() const {
@@ -61,7 +74,7 @@ bool HttpExchange::send() {
   const ssize_t sent = ::send(socket_, response_.data() + sent_, response_.size() - sent_, MSG_NOSIGNAL);
   if (sent < 0) return try_again();
   sent_ += static_cast<size_t>(sent);
-  return sent_ < response_.size();
+  return !is_sent() || ::shutdown(socket_, SHUT_WR) == 0;
 }
 
 std::string http_response(std::string_view status, std::string_view type, std::string_view body) {

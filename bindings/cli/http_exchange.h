@@ -1,5 +1,8 @@
 // One request over HTTP/1.0 and its response, on a socket that never blocks. Both together have one deadline, so a client that
 // sends or takes a byte at a time ends like one that is silent.
+//
+// After the response, what the client still sends is read and dropped until it closes: closing a socket with unread data resets the
+// connection, and the client may lose the response.
 // Threads: one at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,13 +29,14 @@ class HttpExchange {
   short events() const;  // of poll, that the next step waits for
 
   // Reads or sends what it can now. `answer(line)` makes the response from the first line of the request. Returns false once the
-  // exchange is over: the response is sent, or the client is gone or sends too much.
+  // exchange is over: the client has closed, or is gone.
   template <class Answer>
   bool step(const Answer& answer) {
+    if (is_sent()) return drop();
     if (response_.empty()) {
       if (!read()) return false;
-      if (!head_is_there()) return true;
-      response_ = answer(first_line());
+      if (!head_is_there() && !head_is_too_long()) return true;
+      response_ = head_is_there() ? answer(first_line()) : too_long_response();
     }
     return send();
   }
@@ -40,7 +44,11 @@ class HttpExchange {
  private:
   bool read();
   bool send();
+  bool drop();
   bool head_is_there() const;
+  bool head_is_too_long() const;
+  bool is_sent() const { return !response_.empty() && sent_ == response_.size(); }
+  static std::string too_long_response();
   std::string_view first_line() const;
 
   int socket_;

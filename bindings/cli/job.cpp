@@ -30,7 +30,7 @@ void release_vector(void* context) {
 
 Job::Job(const Request& request, const Interrupts& interrupts, Progress& progress)
     : interrupts_(interrupts), progress_(progress) {
-  written_.uri = request.uri();
+  written_.uri = opened_uri_ = request.uri();
   written_.transform = request.option("transform");
 
   dl_error error = DL_ERROR_INIT;
@@ -127,7 +127,7 @@ void Job::one_at_a_time_if_ragged(const Request& request, const dl_dataset* data
 Dataset Job::open() {
   dl_error error = DL_ERROR_INIT;
   dl_dataset* dataset = nullptr;
-  check(dl_dataset_open(written_.uri.c_str(), options_.get(), &dataset, &error), error);
+  check(dl_dataset_open(opened_uri_.c_str(), options_.get(), &dataset, &error), error);
   Dataset opened(dataset);
   if (messages().verbose) tell_dataset(dataset);
   return opened;

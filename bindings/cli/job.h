@@ -32,8 +32,8 @@ class Job {
   // For a run over all samples: rows of one size many at a time; others one by one, eight in flight, so that a large sample needs no
   // setting.
   void one_at_a_time_if_ragged(const Request& request, const dl_dataset* dataset);
-  // What is opened in place of the command line's URI, which it begins with.
-  void set_uri(const std::string& uri) { written_.uri = uri; }
+  // What is opened in place of the command line's URI, which it begins with. Errors still show the command line's.
+  void set_uri(const std::string& uri) { opened_uri_ = uri; }
   // Overrides the command line.
   void set(const char* key, const std::string& value);
   void set_sample(int64_t index);  // makes it the only sample of each epoch
@@ -48,6 +48,7 @@ class Job {
   const Interrupts& interrupts_;
   Progress& progress_;
   Written written_;
+  std::string opened_uri_;
   Options options_;
   struct PerSample {
     const char* key;  // "weights"

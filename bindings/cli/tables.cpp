@@ -1,6 +1,8 @@
 // `dataline options` and `dataline transforms`: print the library's two tables, or explain one row.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -191,6 +193,14 @@ std::string transform_text(const TransformRow& row) {
          table_text(rows, output_width(), 2);
 }
 
+// Resize of v2.Resize, and of the source of an operator.
+std::string python_name(const std::string& path) {
+  const size_t begin = path.find_last_of('.') + 1;
+  const auto end = std::find_if(path.begin() + static_cast<std::ptrdiff_t>(begin), path.end(),
+                                [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
+  return {path.begin() + static_cast<std::ptrdiff_t>(begin), end};
+}
+
 }  // namespace
 
 void no_such_name(const Request& request, const char* what, const std::vector<std::string>& names) {
@@ -231,6 +241,13 @@ int run_transforms(const Request& request, const Interrupts& interrupts) {
     append_transform(row, json);
     print(request.has("json") ? json.text() + "\n" : transform_text(row), interrupts);
     return 0;
+  }
+  const std::string wanted = python_name(request.positionals[0]);
+  for (const TransformRow& row : transform_table(extensions)) {
+    if (!wanted.empty() && row.info.source != nullptr && wanted == python_name(row.info.source))
+      throw usage_failure(
+          "no operator '" + request.positionals[0] + "', did you mean '" + row.info.name + "'?",
+          request.command->name);
   }
   no_such_name(request, "operator", names);
 }

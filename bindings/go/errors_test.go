@@ -55,6 +55,12 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 	if details := wants(t, err, dataline.ErrUnknownOption); !strings.Contains(details.Message, "batch_size") {
 		t.Error("expected the nearest key:", err)
 	}
+	for _, value := range []any{[]string{"image"}, nil, func() {}, 1} { // the name before the type
+		_, err = dataline.NewLoader(numbers(t, 4), dataline.With{"fields": value})
+		if details := wants(t, err, dataline.ErrUnknownOption); !strings.Contains(details.Message, "it is a key of URIs") {
+			t.Error(err)
+		}
+	}
 	_, err = dataline.NewLoader(numbers(t, 4), dataline.With{"seed": -1})
 	if details := wants(t, err, dataline.ErrBadOption); !strings.Contains(details.Message, "seed") {
 		t.Error(err)

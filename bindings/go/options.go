@@ -74,6 +74,9 @@ func (w With) apply(set *optionSet) error {
 	for _, key := range slices.Sorted(maps.Keys(w)) { // the same error each time
 		text, err := optionText(key, w[key])
 		if err != nil {
+			if _, unknown := set.get(key); unknown != nil { // the name before the type
+				return unknown
+			}
 			return err
 		}
 		if err := set.set(key, text); err != nil {

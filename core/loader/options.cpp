@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/loader/config.h"
 #include "core/loader/option_table.h"
+#include "core/source/format.h"
 #include "core/source/packing/packing.h"
 
 namespace dataline {
@@ -174,6 +175,17 @@ Status bad_value(const OptionInfo& entry, std::string_view got) {
                "'");
 }
 
+// " and URIs have this key" where a format has one of this name.
+std::string uri_key_note(std::string_view key) {
+  for (const Format* format : formats()) {
+    for (const KeySpec& spec : format->keys) {
+      if (spec.name == key)
+        return concat("; it is a key of URIs, as in ", format->name, ":PATH?", key, "=", spec.values);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::span<const OptionInfo> option_table() { return kOptions; }
@@ -193,7 +205,8 @@ Result<Option> Options::find(std::string_view key) {
     if (key == entry.key) return entry.option;
     keys.push_back(entry.key);
   }
-  return error(Code::kUnknownOption, "no option '", key, "'", did_you_mean(key, keys));
+  const std::string note = uri_key_note(key);
+  return error(Code::kUnknownOption, "no option '", key, "'", note.empty() ? did_you_mean(key, keys) : note);
 }
 
 Status Options::set(std::string_view key, std::string_view text) {

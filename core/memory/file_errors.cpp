@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <system_error>
 
 #include "core/base/digest.h"
 
@@ -28,6 +29,7 @@ constexpr Entry kErrors[] = {
     Entry{EPERM, Code::kPermission, "operation not permitted"},
     Entry{EISDIR, Code::kNotAFile, "is a directory, expected a file"},
     Entry{ENXIO, Code::kNotAFile, "is a socket or a device without a driver, expected a file"},
+    Entry{ESPIPE, Code::kNotAFile, "is a pipe or a socket, expected a file"},
     Entry{ENODEV, Code::kNotAFile, "is a device without a driver, expected a file"},
     Entry{EMFILE, Code::kTooManyFiles, "this process has too many open files (see ulimit -n)"},
     Entry{ENFILE, Code::kTooManyFiles, "the system has too many open files"},
@@ -84,7 +86,8 @@ Status file_error(const std::string& path, int32_t number) {
   for (const Entry& entry : kErrors) {
     if (entry.number == number) return error(entry.code, path, ": ", entry.text).with_os_error(number);
   }
-  return error(Code::kIo, path, ": error ", number).with_os_error(number);
+  return error(Code::kIo, path, ": ", std::generic_category().message(number), " (error ", number, ")")
+      .with_os_error(number);
 }
 
 Status file_error_at(const std::string& path, int64_t offset, int32_t number) {

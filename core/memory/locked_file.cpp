@@ -108,6 +108,8 @@ Result<std::optional<LockedFile>> SharedDirectory::open_file(const std::string& 
 Result<LockedFile> SharedDirectory::open_to_read(const std::string& name) const {
   Descriptor file = open_without_lock(name);
   if (!file) return file_error(path_of(name), errno);
+  DL_ASSIGN_OR_RETURN(const FileFacts facts, facts_of(file.get(), path_of(name)));
+  if (!facts.is_file) return not_a_file_error(path_of(name), facts.mode);
   static_cast<void>(retry_interrupted([&] { return ::flock(file.get(), LOCK_SH); }));
   return LockedFile(path_of(name), std::move(file));
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "core/base/checked.h"
@@ -132,8 +133,11 @@ Result<void*> symbol_of_library(const std::string& path, const char* symbol) {
   // RTLD_NODELETE is for a library that was found to be none of ours: it is closed, but may have left something behind.
   void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
-    const char* const reason = ::dlerror();
-    return error(Code::kNotFound, path, ": ", reason != nullptr ? reason : "the dynamic linker refused it");
+    const char* const words = ::dlerror();
+    std::string_view reason = words != nullptr ? words : "the dynamic linker refused it";
+    const std::string named = path + ": ";
+    if (reason.starts_with(named)) reason.remove_prefix(named.size());
+    return error(Code::kNotFound, named, reason);
   }
   void* const address = ::dlsym(library, symbol);
   ::dlclose(library);

@@ -2,6 +2,9 @@
 #include "core/source/files.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
 
 #include "core/base/text.h"
 #include "core/memory/directory_listing.h"
@@ -48,6 +51,29 @@ constexpr Known kKnown[] = {
 
 constexpr size_t kShownBytes = 8;
 
+const Known* known_kind(std::string_view first) {
+  const auto* const found = std::find_if(std::begin(kKnown), std::end(kKnown),
+                                         [&](const Known& known) { return first.starts_with(known.start); });
+  return found == std::end(kKnown) ? nullptr : found;
+}
+
+// What stands in place of the data by accident is text too.
+bool stands_in(std::string_view what) {
+  return what.find("git-LFS") != std::string_view::npos || what.find("error page") != std::string_view::npos;
+}
+
+// Bytes that text does not contain: control characters, and what is not UTF-8 unless the end cuts a character.
+bool is_binary(std::string_view first) {
+  constexpr std::string_view kInText = "\t\n\v\f\r";
+  constexpr size_t kMaxCharacterBytes = 4;
+  const auto control = [&](char c) {
+    return (c >= 0 && c < 0x20 && kInText.find(c) == std::string_view::npos) || c == 0x7f;
+  };
+  const std::optional<size_t> bad = find_no_utf8(first);
+  return std::any_of(first.begin(), first.end(), control) ||
+         (bad && *bad + kMaxCharacterBytes <= first.size());
+}
+
 }  // namespace
 
 std::string join_path(std::string_view directory, std::string_view name) {
@@ -92,9 +118,7 @@ std::string DirectoryNames::text() const {
 std::string describe_first_bytes(Bytes first) {
   if (first.empty()) return "an empty file";
   std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
-  for (const Known& known : kKnown) {
-    if (text.starts_with(known.start)) return std::string(known.what);
-  }
+  if (const Known* const known = known_kind(text)) return std::string(known->what);
   std::string out = "bytes";
   constexpr std::string_view kDigits = "0123456789abcdef";
   for (size_t i = 0; i < first.size() && i < kShownBytes; ++i) {
@@ -126,9 +150,25 @@ Result<FirstBytes> read_first_bytes(const std::string& path, const OpenContext& 
 
 Status refuse_stand_ins(const FirstBytes& file) {
   std::string what = describe_first_bytes(file.bytes());
-  bool stands_in = what.find("git-LFS") != std::string::npos || what.find("error page") != std::string::npos;
-  if (!stands_in) return Status::ok();
+  if (!stands_in(what)) return Status::ok();
   return error(Code::kCorrupt, file.path, ": offset 0: this is ", what);
+}
+
+std::string kind_note(std::string_view described) {
+  return described.starts_with("bytes ") ? "" : concat("; this is ", described);
+}
+
+Status refuse_other_kinds(const MappedFile& file, std::string_view expected) {
+  std::array<char, kFirstBytes> buffer;
+  const int64_t count = std::min(kFirstBytes, file.bytes());
+  DL_RETURN_IF_ERROR(file.read(0, count, reinterpret_cast<std::byte*>(buffer.data())));
+  const std::string_view first(buffer.data(), static_cast<size_t>(count));
+  const Known* const known = known_kind(first);
+  if (known == nullptr || !(stands_in(known->what) || is_binary(first))) return Status::ok();
+  return error(
+      Code::kCorrupt, file.path(), ": offset 0", file.inflated() ? " after decompression" : "", ": expected ",
+      expected, ", this is ", known->what,
+      known->what.ends_with(" data") ? "; decompress it first (gunzip, unzstd, xz -d, bunzip2)" : "");
 }
 
 std::string some_names(std::span<const std::string_view> names, std::string_view separator) {

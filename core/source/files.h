@@ -63,6 +63,13 @@ std::string describe_first_bytes(const MappedFile& file);
 // download. kCorrupt says which.
 Status refuse_stand_ins(const FirstBytes& file);
 
+// "; this is xz data" for what describe_first_bytes() recognized, or "": the end of a message about the content.
+std::string kind_note(std::string_view described);
+
+// For formats that are text: refuses, besides those, every file of a kind that describe_first_bytes() knows, unless its first
+// bytes are text. kCorrupt: "expected `expected`, this is xz data".
+Status refuse_other_kinds(const MappedFile& file, std::string_view expected);
+
 // Names from a file, for messages: "a, b, c, d, e, f, ... (12 in all)".
 std::string some_names(std::span<const std::string_view> names, std::string_view separator);
 // kNoSuchField: a file, or what else `place` begins the message with, has no `what` of this name; with the nearest, and some of `names`.

@@ -113,7 +113,8 @@ Status inflate_member(libdeflate_decompressor* decompressor, const std::string& 
                       std::span<std::byte> out, Inflated& done) {
   Bytes rest = compressed.subspan(done.read);
   if (!is_gzip(rest)) {
-    return wrong(rest.size() < 2 ? Code::kTruncated : Code::kCorrupt, path, done.read,
+    const bool cut = rest.empty() || (rest.size() == 1 && rest[0] == kGzipMagic0);
+    return wrong(cut ? Code::kTruncated : Code::kCorrupt, path, done.read,
                  concat("expected a gzip member, got ", rest.size(), " other bytes"));
   }
   if (rest.size() < static_cast<size_t>(kMinMemberBytes)) {
@@ -138,9 +139,10 @@ Status inflate_member(libdeflate_decompressor* decompressor, const std::string& 
   return Status::ok();
 }
 
-// Tapes and some writers pad the file with zeros.
-bool only_zeros(Bytes rest) {
-  return std::all_of(rest.begin(), rest.end(), [](std::byte b) { return b == std::byte{0}; });
+// Tapes and some writers pad members with zeros.
+size_t leading_zeros(Bytes rest) {
+  return static_cast<size_t>(
+      std::find_if(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; }) - rest.begin());
 }
 
 // The size of a bgzip member of this many bytes, from its extra field "BC"; nothing: another member.
@@ -187,10 +189,11 @@ Status inflate_members(libdeflate_decompressor* decompressor, const std::string&
     }
     const size_t written = done.written;
     DL_RETURN_IF_ERROR(inflate_member(decompressor, path, compressed, out, done));
+    done.read += leading_zeros(compressed.subspan(done.read));
     if (context == nullptr) continue;
     context->progress->add_bytes(static_cast<int64_t>(done.written - written));
     context->report("decompressing ", path);
-  } while (done.read < compressed.size() && !only_zeros(compressed.subspan(done.read)));
+  } while (done.read < compressed.size());
   return Status::ok();
 }
 

@@ -31,11 +31,11 @@ Result<std::string> inflate_start(const std::string& path, Bytes compressed);
 
 // Inflates everything into `out`, which must be filled exactly. kTruncated: the data ends early, or the last member is
 // visibly cut. kCorrupt: there is more data, a checksum or length is wrong, the deflate stream is damaged, or something
-// follows that is neither a member nor zeros. kCancelled: checked between members, which is where progress is reported.
+// follows that is neither a member nor the zeros that may pad one. kCancelled: checked between members, which is where progress is reported.
 Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std::byte> out,
                        const OpenContext& context);
 
-// Inflates everything, for files that do not state how much that is: several members, and zeros after the last. The block
+// Inflates everything, for files that do not state how much that is: several members, and zeros after each. The block
 // grows by doubling while the members do not fit, and ends as large as the data. Errors: those of inflate_exactly(),
 // kNoMemory, kOverBudget.
 struct InflatedGzip {

@@ -25,6 +25,12 @@ const PluginFormat* plugin_format(std::string_view name) {
   return found == std::end(kPluginFormats) ? nullptr : found;
 }
 
+const PluginFormat* plugin_format_of_library(std::string_view library) {
+  const auto* found = std::find_if(std::begin(kPluginFormats), std::end(kPluginFormats),
+                                   [&](const PluginFormat& format) { return format.library == library; });
+  return found == std::end(kPluginFormats) ? nullptr : found;
+}
+
 const PluginFormat* plugin_format_of_file(std::string_view path, Bytes first) {
   const std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
   for (const PluginFormat& format : kPluginFormats) {

@@ -23,6 +23,7 @@ struct PluginFormat {
 
 // Null when there is none.
 const PluginFormat* plugin_format(std::string_view name);
+const PluginFormat* plugin_format_of_library(std::string_view library);
 const PluginFormat* plugin_format_of_file(std::string_view path, Bytes first);
 
 // "the plug-in libdataline-parquet.so reads it, and is not loaded: ...": one thing to do in each language.

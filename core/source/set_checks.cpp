@@ -11,6 +11,7 @@
 #include "core/memory/host_storage.h"
 #include "core/memory/locked_file.h"
 #include "core/source/files.h"
+#include "core/source/format.h"
 #include "core/source/tfrecord/crc32c.h"
 #include "core/source/tfrecord/record_index.h"
 
@@ -97,6 +98,18 @@ Status SetChecks::load(Set& set) const {
     if (plain && set.shards.emplace(name, s).second) continue;
     return error(Code::kCorrupt, set.path, ": line ", s + 2, ": the shard ", printable(name),
                  plain ? " is listed twice" : " is not the name of a file in this directory");
+  }
+  const Format* const format = find_format(manifest.format);
+  const auto foreign =
+      std::find_if(manifest.shards.begin(), manifest.shards.end(), [&](const ManifestShard& shard) {
+        return format != nullptr && format->is_member != nullptr &&
+               !format->is_member(split(set.path).directory, shard.name, context_);
+      });
+  if (foreign != manifest.shards.end()) {
+    Status wrong = error(Code::kCorrupt, set.path, ": line 1: the format is ", manifest.format,
+                         ", but the shard ", printable(foreign->name), " is not a file of it");
+    set.manifest = std::move(manifest);
+    return wrong;
   }
   const int64_t behind = manifest.bytes_behind;
   set.manifest = std::move(manifest);

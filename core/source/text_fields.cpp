@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/name_text.h"
 #include "core/base/text.h"
 
 namespace dataline {
@@ -48,6 +49,7 @@ Result<TextField> declared_field(std::string_view text, int64_t column) {
   std::string_view type = text.substr(colon + 1);
   if (name.size() > kMaxTextFieldName)
     return uri_error(column, "a name of ", name.size(), " bytes, at most ", kMaxTextFieldName);
+  if (!is_name_text(name)) return uri_error(column, printable(name), ": expected a name in ", kNameText);
   if (type == "text") return TextField{text_field(std::string(name)), true};
   TextField out;
   out.field.name = name;

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/name_text.h"
 #include "core/base/text.h"
 #include "core/source/files.h"
 #include "core/source/names.h"
-#include "core/source/tfrecord/example.h"
 #include "core/source/uri.h"
 #include "core/write/resume.h"
 
@@ -97,8 +97,7 @@ Status check_names(const std::vector<Field>& fields) {
   for (const Field& field : fields) {
     if (!field.name.empty() && field.name.size() <= kMaxNameBytes && is_name_text(field.name)) continue;
     return error(Code::kInvalidArgument, "writer: field ", printable(field.name), ": its name has ",
-                 field.name.size(), " bytes, expected 1 to ", kMaxNameBytes,
-                 " bytes of UTF-8 without control characters");
+                 field.name.size(), " bytes, expected 1 to ", kMaxNameBytes, " bytes of ", kNameText);
   }
   return Status::ok();
 }

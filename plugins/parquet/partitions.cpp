@@ -66,12 +66,10 @@ std::optional<int32_t> integer_of(const std::string& text) {
 }
 
 Failure check_name(const FoundFile& file, const std::string& name) {
-  const bool text = std::all_of(name.begin(), name.end(),
-                                [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
-  if (text && is_utf8(name) && name.size() <= kMaxNameBytes) return {};
+  if (is_name_text(name) && name.size() <= kMaxNameBytes) return {};
   return failure(DL_ERR_UNSUPPORTED, file.path, ": a directory of the path states the key ", printable(name),
                  ", which cannot name a field (1 to ", kMaxNameBytes,
-                 " bytes of UTF-8, no control characters)");
+                 " bytes of UTF-8 without control and direction characters)");
 }
 
 std::vector<uint8_t> bytes_of(int32_t number) {

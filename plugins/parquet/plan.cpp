@@ -111,13 +111,10 @@ class Planner {
     std::set<std::string> seen;
     for (const Leaf* leaf : chosen) {
       const std::string& name = leaf->name;
-      const bool text = std::all_of(name.begin(), name.end(), [](char c) {
-        return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
-      });
-      if (!text || !is_utf8(name) || name.empty() || name.size() > kMaxNameBytes) {
+      if (!is_name_text(name) || name.empty() || name.size() > kMaxNameBytes) {
         return failure(DL_ERR_UNSUPPORTED, path_, ": a column is called ", printable(name),
                        ", which cannot name a field (1 to ", kMaxNameBytes,
-                       " bytes of UTF-8, no control characters)");
+                       " bytes of UTF-8 without control and direction characters)");
       }
       if (seen.insert(name).second) continue;
       const auto same = std::count_if(leaves_.begin(), leaves_.end(),

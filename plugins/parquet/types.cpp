@@ -165,6 +165,26 @@ bool is_utf8(const std::string& text) {
   return true;
 }
 
+bool is_name_text(const std::string& text) {
+  if (!is_utf8(text)) return false;
+  const auto within = [](uint32_t character, uint32_t first, uint32_t last) {
+    return character >= first && character <= last;
+  };
+  for (size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<uint8_t>(text[at]);
+    const size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    uint32_t character = length == 1 ? lead : lead & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; ++i)
+      character = character << 6 | (static_cast<uint8_t>(text[at + i]) & 0x3fu);
+    if (within(character, 0, 0x1f) || within(character, 0x7f, 0x9f) || character == 0x61c ||
+        within(character, 0x200e, 0x200f) || within(character, 0x2028, 0x202e) ||
+        within(character, 0x2066, 0x2069) || character == 0xfeff)
+      return false;
+    at += length;
+  }
+  return true;
+}
+
 std::string printable(const std::string& text) {
   constexpr size_t kMaxBytes = 64;
   size_t end = std::min(text.size(), kMaxBytes);

@@ -36,6 +36,9 @@ bool is_read(const TypeRef& type);
 bool store_fill(const Fill& fill, int32_t dtype, std::vector<uint8_t>& out);
 
 bool is_utf8(const std::string& text);
+// Whether a text can name a field: UTF-8 without the characters that the library escapes in messages (controls, separators of
+// lines, characters that set the direction of text, the byte order mark).
+bool is_name_text(const std::string& text);
 // A text from a file, quoted and at most 64 bytes. NUL is escaped here, other characters by the library, which shows the message.
 std::string printable(const std::string& text);
 

@@ -46,6 +46,15 @@ class Cache(ShellTest):
         found = self.ok("bench", *self.JOB[1:], "--seconds", "0.05", "--cache", "cache").decode()
         self.assertRegex(found, r"(?m)^cache +[1-9][0-9,]* samples found, 0 made$")
 
+    def test_an_index_that_is_no_file_is_named_and_the_job_continues_without_the_cache(self):
+        self.check()
+        (index,) = [os.path.join(folder, "index") for folder, _, names in os.walk(self.path("cache")) if "index" in names]
+        os.remove(index)
+        os.mkfifo(index)
+        done = self.run_shell(*self.cached())
+        self.assertEqual((done.status, hashlib.sha256(done.out).hexdigest()), (0, self.expected))
+        self.assertIn("index: is a FIFO, expected a file", done.err)
+
     def test_the_plan_and_the_budget_are_told(self):
         done = self.run_shell(*self.cached("--cache-bytes", "300000", "-v"))
         self.assertEqual(done.status, 0)

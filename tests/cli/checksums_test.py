@@ -174,6 +174,21 @@ class Checksums(Damage):
             self.assertTrue(any(says in line for line in said["damaged"]), (says, said["damaged"]))
             self.assertTrue(any(says in line for line in self.recover("arrow:set")["lost"]), says)
 
+    def test_a_manifest_of_another_format_is_named(self):
+        for form, other in (("arrow", "tar"), ("tar", "arrow"), ("npy", "tfrecord"), ("tokens", "tar"), ("tfrecord", "npy")):
+            self.make(form)
+            head = self.read("set/dataline.manifest").decode()
+            self.write("set/dataline.manifest", head.replace(f'"format": "{form}"', f'"format": "{other}"', 1))
+            status, said = self.verify(self.OPENS[form])
+            self.assertEqual(status, 1, form)
+            self.assertIn(f"set/dataline.manifest: line 1: the format is {other}, but the shard 'part-00000.", said["damaged"][0])
+            shard = "set/" + self.shards(form)[3]
+            self.flip(shard, len(self.read(shard)) - 1)  # the checksums are still compared
+            ran = self.run_shell("verify", self.OPENS[form])
+            self.assertEqual(ran.status, 1, form)
+            self.assertIn(f"{shard}: its CRC-32C is", ran.out.decode() + ran.err)
+            shutil.rmtree(self.path("set"))
+
     def test_an_unfinished_set_is_named_and_its_shards_are_compared(self):
         rows = self.make("arrow")
         os.rename(self.path("set"), self.path("set.partial"))

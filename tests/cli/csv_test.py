@@ -67,8 +67,12 @@ class Csv(ShellTest):
             ran = self.run_shell("verify", "csv:random.csv?fields=a:text,b:text", "--json")
             if "quote" in ran.err + ran.out.decode():
                 continue  # what RFC 4180 does not allow, and Python takes
-            tried += 1
             rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row][1:]
+            blank = [row for row in rows if len(row) == 1 and not row[0].strip()]
+            if blank and '"' in text[8:]:
+                continue  # Python does not tell whether the blanks were in quotes
+            tried += 1
+            rows = [row for row in rows if row not in blank]  # lines of blanks are skipped, as by pandas
             for field, column in (("a", 0), ("b", 1)):
                 got = self.run_shell("cat", "csv:random.csv?fields=a:text,b:text", "--field", field, "--on_error", "replace", "--batch_size", 1)
                 if all(len(row) == 2 for row in rows):

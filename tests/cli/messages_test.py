@@ -117,6 +117,8 @@ class OneName(ShellTest):
             self.assertIn("dataline info", self.ok("formats", row["name"]).decode())
         for words, says in ((["options", "batch_sise"], "no option 'batch_sise', did you mean 'batch_size'"),
                             (["transforms", "resise"], "no operator 'resise', did you mean 'resize'"),
+                            (["transforms", "v2.Resize"], "no operator 'v2.Resize', did you mean 'resize'"),
+                            (["transforms", "RandomHorizontalFlip"], "did you mean 'hflip'"),
                             (["formats", "tokes"], "no format 'tokes', did you mean 'tokens'")):
             self.fails(2, *words, says=says)
         self.fails(2, "options", "seed", "epochs", says="'epochs' is one word too many")

@@ -84,6 +84,7 @@ class OwnFiles(ShellTest):
         self.assertEqual(self.read("empty.jsonl"), b"")
         os.mkfifo(self.path("fifo"))
         self.fails(1, "cat", "idx:images", "--trace", "fifo", says="a FIFO, expected a file")
+        self.fails(1, "cat", "idx:images", "--trace", "/proc/self/mem", says="trace /proc/self/mem: is a file of the kernel")
         self.assertEqual(self.read("images"), before)
         for _ in range(2):
             self.ok("cat", "idx:images", "--trace", "trace.json")

@@ -76,6 +76,13 @@ class Plugins(ShellTest):
         self.fails(1, "formats", "--plugin", "surely_not_there", says="libdataline-surely_not_there.so")
         self.fails(2, "formats", "--plugin", says="--plugin needs a value")
 
+    def test_the_linkers_words_name_the_library_once_and_ours_has_its_script(self):
+        self.write("short.so", "abc")
+        for name, plugin in (("libdataline-parquet.so", "parquet"), ("./short.so", "./short.so"), ("/no/such.so", "/no/such.so")):
+            ran = self.fails(1, "formats", "--plugin", plugin, says=name)
+            self.assertEqual(ran.err.count(name), 1, ran.err)
+            self.assertEqual("plugins/parquet/build.sh builds it" in ran.err, plugin == "parquet", ran.err)
+
     def test_several_plugins_are_loaded_in_order_and_a_second_of_a_name_is_refused(self):
         self.fails(1, "formats", "--plugin", self.plugin, "--plugin", self.plugin, says="'dlrec' already exists")
 

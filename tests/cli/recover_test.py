@@ -106,6 +106,13 @@ class Recover(ShellTest):
         self.assertIn("none of 2 files can be opened, the first because of: set/part-00000.arrow: offset 0: ", ran.err)
         self.assertFalse(os.path.exists(self.path("saved")))
 
+    def test_an_error_shows_the_uri_as_it_was_written(self):
+        for uri in ("tokens:", "csv:x.csv?fields=a:b"):
+            ran = self.run_shell("recover", uri, "npy:saved")
+            self.assertEqual(ran.status, 2)
+            self.assertIn(f"\n  {uri}\n", ran.err)
+            self.assertNotIn("end=cut", ran.err)
+
     def test_bad_files_is_an_option_of_every_command(self):
         self.make("arrow")
         self.write("set/part-00003.arrow", "nonsense of no format")

@@ -96,7 +96,11 @@ class Shell(unittest.TestCase):
         self.assertEqual(say(b"POST /metrics HTTP/1.0\r\n\r\n"), b"HTTP/1.0 405 Method Not Allowed")
         self.assertEqual(say(b""), b"")
         self.assertEqual(say(b"GET /metrics"), b"")
-        self.assertEqual(say(b"\x00" * 9000), b"")
+        self.assertEqual(say(b"\x00" * 9000), b"HTTP/1.0 431 Request Header Fields Too Large")
+        self.assertEqual(say(b"GET /metrics HTTP/1.0\r\nCookie: " + b"x" * 300_000 + b"\r\n\r\n"),
+                         b"HTTP/1.0 431 Request Header Fields Too Large")
+        self.assertEqual(say(b"POST /metrics HTTP/1.0\r\nContent-Length: 300000\r\n\r\n" + b"x" * 300_000),
+                         b"HTTP/1.0 405 Method Not Allowed")
         self.assertEqual(say(b"GET /metrics HTTP/1.0\n\n"), b"HTTP/1.0 200 OK")
         job.terminate()
 

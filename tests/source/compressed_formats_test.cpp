@@ -1,5 +1,5 @@
-// Compressed files as tools write them, in every format that reads them: .gz of several members, of bgzip, with zeros behind the
-// last member; .zst with skippable frames.
+// Compressed files as tools write them, in every format that reads them: .gz of several members, of bgzip, with zeros behind
+// members; .zst with skippable frames.
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,8 +46,11 @@ std::map<std::string, std::string> gzips(const std::string& data) {
       {"a zero after it", gzip_stored(data) + std::string(1, '\0')},
       {"zeros after it", gzip_stored(data) + zeros},
       {"several and zeros", several + zeros},
+      {"zeros after each",
+       gzip_stored(first) + zeros + gzip_stored("") + std::string(1, '\0') + gzip_stored(rest) + zeros},
       {"bgzip", bgzip},
       {"bgzip and zeros", bgzip + zeros},
+      {"bgzip and zeros between", bgzip_member(first) + zeros + bgzip_member(rest)},
       {"bgzip and another member", bgzip_member(first) + gzip_stored(rest)},
       {"another member and bgzip", gzip_stored(first) + bgzip_member(rest) + bgzip_member("")}};
 }

@@ -140,6 +140,9 @@ TEST_F(EmptyShards, CompressedNothingIsNothing) {
     dir_.write("set/0.csv.gz", empty);
     dir_.write("set/1.csv.gz", gzip_stored("a\n1\n"));
     expect_samples("csv:" + dir_.path("set"), 1);
+    dir_.write("idx/0.idx.gz", empty);
+    dir_.write("idx/1.idx.gz", gzip_stored(big_u32(0x801) + big_u32(2) + "ab"));
+    expect_samples("idx:" + dir_.path("idx"), 2);
   }
 }
 

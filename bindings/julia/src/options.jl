@@ -9,6 +9,7 @@ option_text(value) = throw(DatalineError(ERR_BAD_OPTION, "expected text, a numbe
 function set_option(options::Handle, key::Symbol, value)
     key === :cancel_token && return set_token(options, value)
     key === :extensions && return set_extensions(options, value)
+    option_type(key) == 0 && return check(error -> dl_options_set(options, string(key), "", error)) # the name before the type
     if option_type(key) == DL_OPTION_TEXT && !(value isa Union{AbstractString,Symbol}) # cache = true is no directory
         throw(DatalineError(ERR_BAD_OPTION, "option $key: expected text, got $(shown(value))$(instead_of_text(value))"))
     end

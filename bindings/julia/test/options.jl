@@ -54,6 +54,10 @@ end
     @test code_of(() -> Dataline.option(:seed; seed = nothing)) == Dataline.ERR_BAD_OPTION
     problem = thrown(() -> Loader(numbers(1); batchsiz = 3))
     @test problem.code == Dataline.ERR_UNKNOWN_OPTION && occursin("batch_size", problem.message)
+    for value in (["image", "label"], [1, 2], ("image",), nothing, print, "image") # the name before the type
+        wrong = thrown(() -> Loader(numbers(1); fields = value))
+        @test wrong.code == Dataline.ERR_UNKNOWN_OPTION && occursin("it is a key of URIs", wrong.message)
+    end
 end
 
 @testset "every operator has a doc and its arguments" begin

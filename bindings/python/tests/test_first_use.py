@@ -129,3 +129,37 @@ def test_a_bad_sample_of_a_reader_is_named_once() -> None:
         with pytest.raises(dataline.DataError, match="ValueError: nothing here") as caught:
             use()
         assert str(caught.value).count("sample 13") == 1
+
+
+@pytest.mark.parametrize("value", [("image", "label"), [0], print, None, "x", 3, np.zeros(2)])
+def test_an_option_that_does_not_exist_is_named_before_its_value_is_read(value: Any) -> None:
+    uses: list[Callable[..., Any]] = [
+        lambda **options: dataline.Loader(arrays(), **options),
+        lambda **options: dataline.open("x", **options),
+        lambda **options: arrays().read(0, **options),
+    ]
+    for use in uses:
+        for name, words in {
+            "fields": "no option 'fields'; it is a key of URIs, as in npz:PATH?fields=NAMES; dataline.torch.DataLoader has",
+            "sampler": "no option 'sampler'; dataline.torch.DataLoader has the argument sampler",
+            "generator": "dataline.torch.DataLoader has the argument generator",
+            "prefetch_factor": "did you mean 'prefetch_depth'? dataline.torch.DataLoader has the argument",
+            "num_worker": "no option 'num_worker', did you mean 'num_workers'?",
+        }.items():
+            with pytest.raises(dataline.UnknownOptionError) as caught:
+                use(**{name: value})
+            assert words in str(caught.value)
+            assert caught.value.name == "DL_ERR_UNKNOWN_OPTION"
+
+
+def test_a_list_is_no_array_and_the_error_is_a_public_one() -> None:
+    class NotLent:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return (2, 0)
+
+        def __dlpack__(self) -> None: ...
+
+    for value in ([], [1, 2], 3, NotLent()):
+        with pytest.raises(TypeError, match="field 'x': expected an array") as caught:
+            dataline.from_arrays({"x": value})
+        assert caught.type is TypeError

@@ -35,9 +35,14 @@ def test_the_name_of_one_field_gives_a_list_of_one() -> None:
     assert x.tolist() == [0, 1, 2, 3]
     with pytest.raises(KeyError, match=r"fields: expected some of \['x', 'y'\], got \['z'\]"):
         DataLoader(arrays(4), fields="z")
-    wrong: Any = 3
-    with pytest.raises(TypeError, match="fields: expected a name or a list of names, got 3"):
-        DataLoader(arrays(4), fields=wrong)
+    wrong: Any
+    for wrong in (3, {"x", "y"}, {"x": "y"}):  # a set has no order
+        with pytest.raises(TypeError, match="fields: expected a name or a list of names, got "):
+            DataLoader(arrays(4), fields=wrong)
+    none: Any
+    for none in ((), []):
+        with pytest.raises(ValueError, match="fields: expected at least one name, got "):
+            DataLoader(arrays(4), fields=none)
 
 
 @pytest.mark.parametrize(

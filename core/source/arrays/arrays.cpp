@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/name_text.h"
 #include "core/base/text.h"
 #include "core/source/composed/composed.h"
 #include "core/source/files.h"
@@ -102,11 +103,7 @@ Result<std::vector<size_t>> choose_arrays(const std::string& path, std::span<con
   return chosen;
 }
 
-bool is_array_name(std::string_view name) {
-  const bool printed = std::all_of(name.begin(), name.end(),
-                                   [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
-  return !name.empty() && printed && is_utf8(name);
-}
+bool is_array_name(std::string_view name) { return !name.empty() && is_name_text(name); }
 
 Status check_array(const std::string& path, const NamedArray& array, const ArrayOptions& options) {
   const std::string at = concat(path, ": offset ", array.offset, ": ", array_text(array));

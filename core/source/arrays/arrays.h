@@ -45,7 +45,7 @@ constexpr size_t kMaxArrayFields = 1024;  // that are delivered
 Result<std::vector<size_t>> choose_arrays(const std::string& path, std::span<const std::string_view> names,
                                           const ArrayOptions& options);
 
-// Whether a name can be a field's: not empty, UTF-8, without control characters.
+// Whether a name can be a field's: not empty, and is_name_text().
 bool is_array_name(std::string_view name);
 
 struct NamedArray {

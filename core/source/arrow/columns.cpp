@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/name_text.h"
 #include "core/base/text.h"
 #include "core/source/arrow/tensor_shape.h"
 #include "core/source/files.h"
@@ -205,13 +206,9 @@ class ArrowPlanner {
     std::vector<std::string_view> names;
     for (const Leaf* leaf : chosen) {
       const std::string& name = leaf->name;
-      const bool text = std::all_of(name.begin(), name.end(), [](char c) {
-        return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
-      });
-      if (!text || name.empty() || name.size() > kMaxColumnNameBytes) {
+      if (!is_name_text(name) || name.empty() || name.size() > kMaxColumnNameBytes) {
         return error(Code::kUnsupported, path_, ": a column is called ", printable(name),
-                     ", which cannot name a field (1 to ", kMaxColumnNameBytes,
-                     " bytes, no control characters)");
+                     ", which cannot name a field (1 to ", kMaxColumnNameBytes, " bytes of ", kNameText, ")");
       }
       names.push_back(name);
     }

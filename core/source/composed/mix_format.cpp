@@ -43,9 +43,8 @@ bool is_relative(const std::string& path, const OpenContext& context) {
 }
 
 Result<std::string> read_text(const std::string& path, const OpenContext& context) {
-  DL_ASSIGN_OR_RETURN(FirstBytes first, read_first_bytes(path, context));
-  DL_RETURN_IF_ERROR(refuse_stand_ins(first));
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, context));
+  DL_RETURN_IF_ERROR(refuse_other_kinds(file, "a recipe in JSON"));
   if (file.bytes() > kMaxRecipeBytes) {
     return error(Code::kTooLarge, path, ": expected a recipe of at most ", kMaxRecipeBytes, " bytes, got ",
                  file.bytes());

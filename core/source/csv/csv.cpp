@@ -25,7 +25,7 @@ Status CsvFile::refuse(Code code, int64_t index, const Parts&... parts) const {
 Status CsvFile::read_values(int64_t index, std::string_view record, Rooms rooms, Cells cells) const {
   for (size_t f = 0; f < plan_.fields.size(); ++f)
     cells[f] = {rooms[f].data, plan_.fields[f].field.bytes()};  // where numbers are put
-  CsvCells reader(csv_record_text(record), plan_.delimiter);
+  CsvCells reader(csv_record_text(record, plan_.delimiter), plan_.delimiter);
   size_t column = 0;
   for (CsvCell cell; reader.next(cell); ++column) {
     if (column >= plan_.targets.size()) continue;

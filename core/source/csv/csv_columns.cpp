@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/name_text.h"
 #include "core/base/text.h"
 #include "core/source/csv/csv_cells.h"
 #include "core/source/files.h"
@@ -57,8 +58,7 @@ bool is_number(std::string_view text) {
 }
 
 bool can_be_field(std::string_view name) {
-  const bool control = std::any_of(name.begin(), name.end(), [](char c) { return c >= 0 && c < 0x20; });
-  return !name.empty() && name.size() <= kMaxTextFieldName && !control;
+  return !name.empty() && name.size() <= kMaxTextFieldName && is_name_text(name);
 }
 
 Result<size_t> column_of(const std::string& path, const std::string& name, const CsvPlan& plan) {

@@ -64,10 +64,11 @@ Result<Head> read_head(const MappedFile& file, const RecordEnds& records, int64_
   return head;
 }
 
-std::string_view record_of(const Head& head, const RecordEnds& records, int64_t i) {
+std::string_view record_of(const Head& head, const RecordEnds& records, int64_t i, char delimiter) {
   const FileExtent extent = records.extent(i);
   return csv_record_text(std::string_view(head.text).substr(static_cast<size_t>(extent.offset - head.origin),
-                                                            static_cast<size_t>(extent.bytes)));
+                                                            static_cast<size_t>(extent.bytes)),
+                         delimiter);
 }
 
 // A file that was cut in a record, not in a quote.
@@ -79,7 +80,7 @@ Status check_last(const MappedFile& file, const CsvRecords& found, const CsvPlan
   std::string text(static_cast<size_t>(extent.bytes), '\0');
   DL_RETURN_IF_ERROR(file.read(extent.offset, extent.bytes, reinterpret_cast<std::byte*>(text.data())));
   if (text.ends_with('\n')) return Status::ok();
-  const size_t cells = count_csv_cells(csv_record_text(text), plan.delimiter);
+  const size_t cells = count_csv_cells(csv_record_text(text, plan.delimiter), plan.delimiter);
   if (cells >= plan.names.size()) return Status::ok();
   return error(Code::kTruncated, file.path(), ": record ", last, ", offset ", extent.offset,
                ": the last record, ends after ", text.size(), " bytes with ", cells, " of ",
@@ -95,7 +96,7 @@ Result<std::vector<TextField>> infer_fields(const MappedFile& file, const Head& 
   }
   std::vector<CsvTypeGuess> guesses(plan.names.size());
   for (int64_t i = 0; i < head.count; ++i) {
-    CsvCells cells(record_of(head, records, i), plan.delimiter);
+    CsvCells cells(record_of(head, records, i, plan.delimiter), plan.delimiter);
     size_t column = 0;
     for (CsvCell cell; column < guesses.size() && cells.next(cell); ++column) guesses[column].see(cell.text);
   }
@@ -125,9 +126,11 @@ Result<CsvPlan> make_plan(const CsvOptions& options, const CsvDialect& dialect, 
                                                  : dialect.header ? 0
                                                                   : 1));
   if (dialect.header) {
-    DL_ASSIGN_OR_RETURN(plan.names, csv_names(file.path(), csv_record_text(found.header), dialect.delimiter));
+    DL_ASSIGN_OR_RETURN(plan.names, csv_names(file.path(), csv_record_text(found.header, dialect.delimiter),
+                                              dialect.delimiter));
   } else if (head.count > 0) {
-    const size_t columns = count_csv_cells(record_of(head, found.records, 0), dialect.delimiter);
+    const size_t columns =
+        count_csv_cells(record_of(head, found.records, 0, dialect.delimiter), dialect.delimiter);
     if (columns > kMaxCsvColumns)
       return error(Code::kUnsupported, file.path(), ": record 0: ", columns, " columns, at most ",
                    kMaxCsvColumns);
@@ -147,8 +150,8 @@ Result<CsvPlan> make_plan(const CsvOptions& options, const CsvDialect& dialect, 
 
 Result<SourceRef> open_csv(const CsvOptions& options, const std::string& path, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
-  DL_RETURN_IF_ERROR(refuse_stand_ins(start));
   DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, nullptr, context));
+  DL_RETURN_IF_ERROR(refuse_other_kinds(file, "comma-separated values"));
   SourceInfo info{"csv", "", {}};
   if (is_compressed(start.bytes())) info.notes.push_back(inflated_note(start.bytes(), file));
   const CsvDialect dialect{options.delimiter.value_or(has_suffix(path, kTabSuffixes) ? '\t' : ','),

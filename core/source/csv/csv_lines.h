@@ -11,22 +11,32 @@
 
 namespace dataline {
 
+// How many blanks the text begins with: spaces, tabs and carriage returns that are not delimiters. A line of nothing else is no
+// record, as for pandas (skip_blank_lines) and in JSON lines.
+inline size_t csv_blanks(std::string_view text, char delimiter) {
+  const auto* const end = std::find_if(text.begin(), text.end(), [delimiter](char c) {
+    return (c != ' ' && c != '\t' && c != '\r') || c == delimiter;
+  });
+  return static_cast<size_t>(end - text.begin());
+}
+
 class CsvLines {
  public:
   explicit CsvLines(char delimiter) : delimiter_(delimiter) {}
 
-  // Calls `found(end, before)` for each: the byte behind the line feed, from the first piece's first, and the byte before it.
+  // Calls `found(end, blank)` for each: the byte behind the line feed, from the first piece's first, and whether the line is blank.
   template <typename Found>
   void take(std::string_view piece, const Found& found) {
     if (piece.empty()) return;
     piece_ = piece;
+    line_ = 0;
     next_quote_ = find('"', 0);
     for (size_t i = 0; i < piece.size();) i = step(i, found);
     at_ += static_cast<int64_t>(piece.size());
-    last_ = piece.back();
+    blank_ = is_blank_to(piece.size());
   }
   int64_t taken() const { return at_; }
-  char last() const { return last_; }  // byte that was taken
+  bool blank() const { return blank_; }  // the line that the last piece does not end
   bool within_quotes() const { return state_ == State::kQuoted; }
 
  private:
@@ -55,8 +65,16 @@ class CsvLines {
       return line_feed;
     }
     state_ = State::kCellBegin;
-    found(at_ + static_cast<int64_t>(line_feed) + 1, line_feed > 0 ? piece_[line_feed - 1] : last_);
+    const bool blank = is_blank_to(line_feed);
+    line_ = line_feed + 1;
+    blank_ = true;
+    found(at_ + static_cast<int64_t>(line_feed) + 1, blank);
     return line_feed + 1;
+  }
+
+  // The line that begins at line_, or in a piece before. Others than blank ones end the search at their first byte.
+  bool is_blank_to(size_t end) const {
+    return blank_ && csv_blanks(piece_.substr(line_, end - line_), delimiter_) == end - line_;
   }
 
   size_t meet_quote(size_t i) {
@@ -71,7 +89,8 @@ class CsvLines {
   std::string_view piece_;
   size_t next_quote_ = 0;  // in the piece; its size: none
   int64_t at_ = 0;         // of the piece in the text
-  char last_ = '\n';       // of the piece before
+  size_t line_ = 0;        // begins here in the piece
+  bool blank_ = true;      // the line's part in the pieces before
 };
 
 }  // namespace dataline

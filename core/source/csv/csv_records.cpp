@@ -24,13 +24,13 @@ class RecordEndSearch {
       : lines_(dialect.delimiter), lacks_header_(dialect.header), first_(first), begin_(first), out_(out) {}
 
   void take(std::string_view piece) {
-    lines_.take(piece, [this](int64_t end, char before) { end_line(first_ + end, 1, before); });
+    lines_.take(piece, [this](int64_t end, bool blank) { end_line(first_ + end, blank); });
   }
   // The file ends here. False: within quotes.
   bool finish() {
     if (lines_.within_quotes()) return false;
     const int64_t end = first_ + lines_.taken();
-    if (end > begin_) end_line(end, 0, lines_.last());
+    if (end > begin_) end_line(end, lines_.blank());
     return true;
   }
   // Of the record that is not whole.
@@ -39,10 +39,9 @@ class RecordEndSearch {
   bool lacks_header() const { return lacks_header_; }
 
  private:
-  void end_line(int64_t end, int64_t line_feed, char before) {
-    const int64_t bytes = end - begin_ - line_feed;
+  void end_line(int64_t end, bool blank) {
     begin_ = end;
-    if (bytes == 0 || (bytes == 1 && before == '\r')) return;
+    if (blank) return;
     if (lacks_header_) {
       lacks_header_ = false;
       out_.begin = end;
@@ -106,9 +105,12 @@ Result<CsvRecords> find_csv_records(const MappedFile& file, const CsvDialect& di
   return out;
 }
 
-std::string_view csv_record_text(std::string_view record) {
-  while (record.starts_with('\n') || record.starts_with("\r\n"))
-    record.remove_prefix(record.starts_with('\n') ? 1 : 2);
+std::string_view csv_record_text(std::string_view record, char delimiter) {
+  for (;;) {
+    const size_t blanks = csv_blanks(record, delimiter);
+    if (blanks == record.size() || record[blanks] != '\n') break;
+    record.remove_prefix(blanks + 1);
+  }
   if (record.ends_with('\n')) record.remove_suffix(1);
   if (record.ends_with('\r')) record.remove_suffix(1);
   return record;

@@ -32,6 +32,6 @@ Result<CsvRecords> find_csv_records(const MappedFile& file, const CsvDialect& di
                                     const OpenContext& context);
 
 // A record without blank lines before it and without its line end.
-std::string_view csv_record_text(std::string_view record);
+std::string_view csv_record_text(std::string_view record, char delimiter);
 
 }  // namespace dataline

@@ -106,15 +106,15 @@ Result<TokenSpan> llmc_tokens(const MappedFile& file, std::optional<DType> wante
 }
 
 Status check_headerless(const MappedFile& file, std::optional<DType> wanted, DType dtype, Losses* losses) {
+  const std::string what = describe_first_bytes(file);
   if (!wanted && !has_suffix(file.path(), ".bin")) {
     return error(Code::kBadUri, file.path(),
-                 ": dtype is needed: no header, and the name does not end in .bin");
+                 ": dtype is needed: no header, and the name does not end in .bin", kind_note(what));
   }
   if (has_suffix(file.path(), ".gz")) {
     return error(Code::kUnsupported, file.path(),
                  ": compressed token files are not supported; decompress it first");
   }
-  std::string what = describe_first_bytes(file);
   // Text may well be meant as u8 tokens; as u16 or wider it is a mistake.
   bool text = what.find("HTML") != std::string::npos || what.find("XML") != std::string::npos;
   if (what.find("git-LFS") != std::string::npos || (text && dtype_bytes(dtype) > 1)) {
@@ -129,7 +129,7 @@ Status check_headerless(const MappedFile& file, std::optional<DType> wanted, DTy
     return Status::ok();
   }
   return error(Code::kTruncated, file.path(), ": offset ", file.bytes() - rest,
-               ": the last token is truncated: ", rest, " bytes of a ", dtype_name(dtype));
+               ": the last token is truncated: ", rest, " bytes of a ", dtype_name(dtype), kind_note(what));
 }
 
 Result<TokenSpan> headerless_tokens(const MappedFile& file, std::optional<DType> wanted, Losses* losses) {

@@ -98,6 +98,7 @@ Result<IdxHeader> read_header(const MappedFile& file) {
 // The size that the header inside a .gz gives, after checking that it is possible. Sets `text` to name the array.
 Result<int64_t> inflated_size(const std::string& path, Bytes compressed, std::string& text) {
   DL_ASSIGN_OR_RETURN(std::string start, inflate_start(path, compressed));
+  if (start.empty()) return 0;
   DL_ASSIGN_OR_RETURN(IdxHeader header, parse_header(path, std::as_bytes(std::span(start))));
   auto bytes = static_cast<int64_t>(compressed.size());
   int64_t limit = max_inflated_bytes(bytes);
@@ -169,6 +170,8 @@ Result<IdxFile> read_idx(const std::string& path, const OpenContext& context, bo
     return error(opened.status().code(), opened.status().message(), ", for an ", inside);
   }
   DL_ASSIGN_OR_RETURN(MappedFile file, std::move(opened));
+  if (file.inflated() && file.bytes() == 0)
+    return error(Code::kEmpty, path, ": decompresses to no bytes, expected an idx array");
   DL_ASSIGN_OR_RETURN(IdxHeader header, read_header(file));
   const ArraySize size{header.record_bytes, header.total_bytes - header.data_offset};
   std::vector<std::string> notes;

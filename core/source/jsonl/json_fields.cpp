@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/message_text.h"
+#include "core/base/name_text.h"
 
 namespace dataline {
 namespace {
@@ -70,8 +71,9 @@ class Inference {
   }
 
   Status add(TextField field) {
-    if (field.field.name.empty() || field.field.name.size() > kMaxTextFieldName) {
-      return leave_out(std::string(head_of(field.field.name, 32)), "this name cannot name a field");
+    const std::string& name = field.field.name;
+    if (name.empty() || name.size() > kMaxTextFieldName || !is_name_text(name)) {
+      return leave_out(std::string(head_of(name, 32)), "this name cannot name a field");
     }
     for (const TextField& other : found_.fields) {
       if (other.field.name == field.field.name)

@@ -90,8 +90,8 @@ Status check_last_line(const MappedFile& file, const JsonLines& lines) {
 Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& path,
                              const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
-  DL_RETURN_IF_ERROR(refuse_stand_ins(start));
   DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_compressed(path, nullptr, context));
+  DL_RETURN_IF_ERROR(refuse_other_kinds(file, "JSON lines"));
   SourceInfo info{"jsonl", "", {}};
   if (is_compressed(start.bytes())) info.notes.push_back(inflated_note(start.bytes(), file));
   DL_ASSIGN_OR_RETURN(JsonLines lines, find_json_lines(file, context));

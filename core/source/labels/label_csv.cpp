@@ -15,7 +15,7 @@ namespace {
 class CsvReader {
  public:
   CsvReader(const std::string& name, std::string_view text) : name_(name), text_(text) {
-    CsvLines(',').take(text, [this](int64_t end, char) { ends_.push_back(static_cast<size_t>(end)); });
+    CsvLines(',').take(text, [this](int64_t end, bool) { ends_.push_back(static_cast<size_t>(end)); });
     if (ends_.empty() || ends_.back() < text.size()) ends_.push_back(text.size());
   }
 

@@ -147,7 +147,8 @@ Result<SourceRef> open_raw(const RawOptions& options, const std::string& path, c
   int64_t cut = body % layout.record_bytes;
   if (cut != 0 && !options.partial_ignore) {
     return error(Code::kTruncated, path, ": offset ", file.bytes() - cut, ": last record has ", cut,
-                 " bytes, expected ", layout.record_bytes, " (partial=ignore skips it)");
+                 " bytes, expected ", layout.record_bytes, " (partial=ignore skips it)",
+                 kind_note(describe_first_bytes(start.bytes())));
   }
   DL_RETURN_IF_ERROR(file.load(context));
   layout.data_offset = options.header_bytes;

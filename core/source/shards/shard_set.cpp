@@ -43,9 +43,8 @@ bool has_shard_index(const std::string& directory, std::string_view text, const 
 }
 
 Result<ShardIndexText> read_shard_index(const std::string& path, const OpenContext& context) {
-  DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
-  DL_RETURN_IF_ERROR(refuse_stand_ins(start));
   DL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open_unloaded(path, context));
+  DL_RETURN_IF_ERROR(refuse_other_kinds(file, "an index in JSON"));
   if (file.bytes() > kMaxShardIndexBytes)
     return error(Code::kTooLarge, path, ": ", file.bytes(), " bytes, at most ", kMaxShardIndexBytes);
   DL_ASSIGN_OR_RETURN(Block block, context.memory->allocate(std::max<int64_t>(file.bytes(), 1), 1,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/tfrecord/example.h"
+#include "core/base/name_text.h"
 
 #include <cstring>
 
@@ -214,31 +215,6 @@ int64_t read_int_values(const Feature& feature, std::byte* out, int64_t room, Wi
   }
   fault = values.fault();
   return fault.what != nullptr ? -1 : count;
-}
-
-bool is_name_text(std::string_view text) {
-  const auto byte = [&](size_t at) {
-    return at < text.size() ? static_cast<unsigned char>(text[at]) : uint32_t{0};
-  };
-  for (size_t at = 0; at < text.size();) {
-    const uint32_t lead = byte(at), second = byte(at + 1);
-    if (lead < 0x20 || lead == 0x7f) return false;
-    const size_t length = lead < 0x80   ? 1
-                          : lead < 0xc2 ? 0
-                          : lead < 0xe0 ? 2
-                          : lead < 0xf0 ? 3
-                          : lead < 0xf5 ? 4
-                                        : 0;
-    if (length == 0) return false;
-    for (size_t i = 1; i < length; ++i) {
-      if ((byte(at + i) & 0xc0) != 0x80) return false;
-    }
-    // Overlong forms, surrogates, beyond the last character.
-    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f)) return false;
-    if ((lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) return false;
-    at += length;
-  }
-  return true;
 }
 
 }  // namespace dataline

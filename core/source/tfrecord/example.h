@@ -114,7 +114,4 @@ void copy_float_values(const Feature& feature, std::byte* out);  // all; find_fl
 // Writes at most `room` values, counts all.
 int64_t read_int_values(const Feature& feature, std::byte* out, int64_t room, WireFault& fault);
 
-// UTF-8 (table 3-7 of the Unicode standard) without control characters.
-bool is_name_text(std::string_view text);
-
 }  // namespace dataline

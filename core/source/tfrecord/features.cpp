@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/name_text.h"
 #include "core/base/text.h"
 #include "core/source/files.h"
 #include "core/source/flat_file.h"

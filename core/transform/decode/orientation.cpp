@@ -27,7 +27,7 @@ constexpr int64_t kMaxTextBytes = int64_t{1} << 20;  // of a text that is inflat
 
 constexpr int64_t kEntryBytes = 12;
 constexpr uint16_t kOrientationTag = 0x0112;
-constexpr uint16_t kByte = 1, kShort = 3, kLong = 4;
+constexpr uint16_t kShort = 3, kLong = 4;
 
 struct Tiff {
   Bytes bytes;
@@ -44,13 +44,12 @@ struct Tiff {
   }
 };
 
-// The value of an entry that holds one number of any integer type; 0 for other entries.
+// The value of an entry that holds one SHORT or LONG, as Pillow takes them; 0 for other entries.
 uint32_t number_of(const Tiff& tiff, int64_t entry) {
   const uint32_t type = tiff.u16(entry + 2);
   if (tiff.u32(entry + 4) != 1) return 0;
   if (type == kShort) return tiff.u16(entry + 8);
   if (type == kLong) return tiff.u32(entry + 8);
-  if (type == kByte) return static_cast<uint32_t>(tiff.bytes[entry + 8]);
   return 0;
 }
 

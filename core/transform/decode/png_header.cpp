@@ -97,6 +97,12 @@ Result<ImageHeader> read_png_header(Bytes encoded) {
   if (size < kHeaderEnd) {
     return error(Code::kTruncated, "PNG ends at byte ", size, ", expected ", kHeaderEnd, " bytes of header");
   }
+  if (std::memcmp(&encoded[12], "CgBI", 4) == 0) {
+    return error(
+        Code::kUnsupported,
+        "PNG of Apple's iOS tools (CgBI), which other programs do not read: convert it with pngcrush "
+        "-revert-iphone-optimizations");
+  }
   const int64_t length = load_big<uint32_t>(&encoded[8]);
   if (length != 13 || std::memcmp(&encoded[12], "IHDR", 4) != 0) {
     return error(Code::kCorrupt, "PNG has no header chunk at byte 8, expected IHDR of 13 bytes");

@@ -31,6 +31,68 @@ bool names_type(const OperatorArgument& argument, std::string_view type) {
   return argument.type.find(type) != std::string_view::npos;
 }
 
+// As the grammar reads it: Python's tuples in brackets, texts in quotes.
+std::string value_text(const Value& value) {
+  if (value.kind == ValueKind::kText) return concat('"', value.text, '"');
+  if (!value.tuple) return std::string(value.text);
+  std::string_view items = trim(value.text.substr(1, value.text.size() - 2));
+  if (items.ends_with(',')) items = trim(items.substr(0, items.size() - 1));
+  return concat('[', items, ']');
+}
+
+// The most items that a list of this argument can have.
+size_t max_items(const OperatorArgument& argument) {
+  constexpr std::string_view kOfSidesOrChannels[] = {"padding", "fill", "value", "mean", "std"};
+  if (names_type(argument, "shape")) return kMaxRank;
+  const bool four = std::find(std::begin(kOfSidesOrChannels), std::end(kOfSidesOrChannels), argument.name) !=
+                    std::end(kOfSidesOrChannels);
+  return four ? 4 : 2;
+}
+
+size_t by_place_count(const OperatorInfo& info) {
+  const auto first = std::find_if(info.arguments.begin(), info.arguments.end(),
+                                  [](const OperatorArgument& row) { return row.by_name; });
+  return static_cast<size_t>(first - info.arguments.begin());
+}
+
+// The whole call in a form that can be bound: the numbers from `begin` to `end` as one list, and by name what cannot be given
+// by its place. Empty: there is none.
+std::string rewritten(const CallSyntax& call, const OperatorInfo& info, size_t begin, size_t end) {
+  const size_t by_place = by_place_count(info);
+  size_t place = 0, next_name = by_place;
+  std::string out;
+  for (size_t at = 0; at < call.arguments.size(); ++at) {
+    const ArgumentSyntax& argument = call.arguments[at];
+    const bool within = at > begin && at < end;
+    if (within) {
+      out += concat(", ", value_text(argument.value), at + 1 == end ? "]" : "");
+      continue;
+    }
+    out += at == 0 ? "" : ", ";
+    if (!argument.name.empty()) {
+      out += concat(argument.name, "=");
+    } else {
+      const bool word = argument.value.kind == ValueKind::kWord || argument.value.kind == ValueKind::kText;
+      const bool fits = place < by_place && (word || info.arguments[place].type != "word");
+      if (!fits && next_name == info.arguments.size()) return "";
+      if (!fits) out += concat(info.arguments[next_name++].name, "=");
+      if (!fits) place = by_place;
+      ++place;
+    }
+    out += concat(at == begin && end > begin ? "[" : "", value_text(argument.value));
+  }
+  return concat(call.name, "(", out, ")");
+}
+
+Status explain_tuples(const CallSyntax& call, const OperatorInfo& info) {
+  const auto tuple = std::find_if(call.arguments.begin(), call.arguments.end(),
+                                  [](const ArgumentSyntax& argument) { return argument.value.tuple; });
+  if (tuple == call.arguments.end()) return Status::ok();
+  const std::string form = rewritten(call, info, 0, 0);
+  return transform_error(tuple->value.column, "expected a list in [ ], got ", quote(tuple->value.text),
+                         form.empty() ? "" : ": write ", form);
+}
+
 // Numbers side by side where one argument expects a list, as in `resize(224, 224)`: the error shows the list form. `place`
 // is the first argument that is neither named nor fits as a number; ok where no list would help.
 Status explain_loose_numbers(const CallSyntax& call, size_t place, const OperatorInfo& info) {
@@ -46,17 +108,27 @@ Status explain_loose_numbers(const CallSyntax& call, size_t place, const Operato
   if (place < info.arguments.size() && info.arguments[place].by_name) return Status::ok();
   size_t end = place + 1;
   while (is_number(end)) ++end;
-  const bool from_here = takes_list(place) && end - place > 1;
-  const size_t begin = from_here ? place : place - std::min<size_t>(place, 1);
-  if (!is_number(begin) || !takes_list(begin) || begin == end - 1) return Status::ok();
-  std::string items;
-  for (size_t at = begin; at < end; ++at)
-    items += concat(at == begin ? "" : ", ", call.arguments[at].value.text);
-  std::string before;
-  for (size_t at = 0; at < begin; ++at) before += concat(call.arguments[at].value.text, ", ");
-  return transform_error(call.arguments[place].column, call.name, ": ", info.arguments[begin].name,
-                         ": expected a list, got ", end - begin, " numbers: write ", call.name, "(", before,
-                         "[", items, "])");
+  size_t first = place;
+  std::string forms;
+  for (size_t begin = place + 1; begin-- > 0 && is_number(begin);) {
+    const size_t count = end - begin;
+    if (!takes_list(begin) || count < 2 || count > max_items(info.arguments[begin])) continue;
+    const std::string form = rewritten(call, info, begin, end);
+    if (form.empty()) continue;
+    first = begin;
+    forms = concat(form, forms.empty() ? "" : " or ", forms);
+  }
+  if (forms.empty()) return Status::ok();
+  return transform_error(call.arguments[place].column, call.name, ": ", info.arguments[first].name,
+                         ": expected a list, got ", end - first, " numbers: write ", forms);
+}
+
+// ": write normalize(mean=[0.5], std=[1])" where the values by their place only lack their names. A word is the preset, which
+// leaves nothing to name.
+std::string name_advice(const CallSyntax& call, const OperatorInfo& info) {
+  const bool preset = info.arguments[0].type == "word" && call.arguments[0].value.kind == ValueKind::kWord;
+  const std::string form = preset ? "" : rewritten(call, info, 0, 0);
+  return concat(form.empty() ? "" : ": write ", form);
 }
 
 }  // namespace
@@ -68,15 +140,13 @@ Result<size_t> Arguments::index_of(const CallSyntax& call, size_t place, const O
     return transform_error(argument.column, call.name, ": expected no arguments, got ",
                            quote(argument.name.empty() ? argument.value.text : argument.name));
   if (argument.name.empty()) {
-    const auto by_place = static_cast<size_t>(std::find_if(info.arguments.begin(), info.arguments.end(),
-                                                           [](const auto& row) { return row.by_name; }) -
-                                              info.arguments.begin());
+    const size_t by_place = by_place_count(info);
     if (place < by_place) return place;
     const auto rest = std::span(names).subspan(by_place);
     return transform_error(argument.column, call.name, ": expected ",
                            rest.empty() ? concat("no more arguments than ", joined(names))
                                         : concat("a name here (", joined(rest), ")"),
-                           ", got ", quote(argument.value.text));
+                           ", got ", quote(argument.value.text), rest.empty() ? "" : name_advice(call, info));
   }
   for (size_t index = 0; index < names.size(); ++index) {
     if (names[index] == argument.name || info.arguments[index].short_name == argument.name) return index;
@@ -89,6 +159,7 @@ Result<Arguments> Arguments::bind(const CallSyntax& call, const OperatorInfo& in
   Arguments out(call, info);
   const std::vector<std::string_view> names = argument_names(info);
   std::vector<bool> seen(names.size());
+  DL_RETURN_IF_ERROR(explain_tuples(call, info));
   for (size_t place = 0; place < call.arguments.size(); ++place) {
     const ArgumentSyntax& argument = call.arguments[place];
     DL_RETURN_IF_ERROR(explain_loose_numbers(call, place, info));

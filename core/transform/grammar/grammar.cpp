@@ -164,11 +164,26 @@ class Parser {
     return text_.substr(begin, at_ - begin);
   }
 
+  // An operator of Python's, with its module: its own name decides what the error suggests.
+  std::optional<std::string_view> dotted_name() {
+    const size_t begin = at_;
+    for (size_t end = at_; end < text_.size() && is_letter(text_[end]);) {
+      while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
+      at_ = end;
+      if (end == text_.size() || text_[end++] != '.') break;
+    }
+    if (at_ == begin || (at_ < text_.size() && !is_mark(text_[at_]))) {
+      at_ = begin;
+      return std::nullopt;
+    }
+    return text_.substr(begin, at_ - begin);
+  }
+
   Result<CallSyntax> call() {
     const size_t begin = at_;
     CallSyntax out;
     out.column = column();
-    std::optional<std::string_view> operator_name = name();
+    std::optional<std::string_view> operator_name = dotted_name();
     if (!operator_name) return expected("an operator");
     out.name = *operator_name;
     if (take('(') && !take(')')) {
@@ -201,23 +216,27 @@ class Parser {
       if (!call.arguments.empty() && !call.arguments.back().name.empty())
         return expected("name=value after an argument with a name");
     }
-    if (here() == '(' || here() == '{') return explain_tuple(call, out.name);
-    DL_ASSIGN_OR_RETURN(out.value, value());
+    const bool tuple = here() == '(' || here() == '{';
+    DL_ASSIGN_OR_RETURN(out.value, tuple ? this->tuple(call, out.name) : value());
     call.arguments.push_back(std::move(out));
     return Status::ok();
   }
 
-  // A Python tuple, or a list in braces, where a value starts: the error shows the list form.
-  Status explain_tuple(const CallSyntax& call, std::string_view argument_name) const {
-    constexpr size_t kMaxShownBytes = 64;
+  // A Python tuple, or a list in braces, where a value starts. The error of one within another shows what a list looks like.
+  Result<Value> tuple(const CallSyntax& call, std::string_view argument_name) {
     const char closing = here() == '(' ? ')' : '}';
     const size_t end = text_.find_first_of("()[]{}", at_ + 1);
-    const bool simple = end != std::string_view::npos && text_[end] == closing && end - at_ < kMaxShownBytes;
-    std::string_view items = simple ? trim(text_.substr(at_ + 1, end - at_ - 1)) : "height, width";
-    if (items.ends_with(',')) items = trim(items.substr(0, items.size() - 1));
-    return transform_error(column(), "expected a list in [ ], got ", found(), ": write ", call.name, "(",
-                           call.arguments.empty() ? "" : "..., ", argument_name,
-                           argument_name.empty() ? "" : "=", "[", items, "])");
+    if (end == std::string_view::npos || text_[end] != closing)
+      return transform_error(column(), "expected a list in [ ], got ", found(), ": write ", call.name, "(",
+                             call.arguments.empty() ? "" : "..., ", argument_name,
+                             argument_name.empty() ? "" : "=", "[height, width])");
+    Value out;
+    out.kind = ValueKind::kList;
+    out.column = column();
+    out.text = text_.substr(at_, end + 1 - at_);
+    out.tuple = true;
+    at_ = end + 1;
+    return out;
   }
 
   Result<Value> list() {

@@ -29,6 +29,8 @@ struct Value {
   double number = 0;           // kNumber
   std::vector<int64_t> shape;  // kShape: two dims or more
   std::vector<Value> items;    // kList: never lists
+  bool tuple =
+      false;  // a Python tuple or set, as written, without items: Arguments::bind() shows the list form
 };
 
 struct ArgumentSyntax {

@@ -32,6 +32,17 @@ std::string number_text(double value) {
   return concat(tenths < 0 ? "-" : "", size / 10, size % 10 != 0 ? concat(".", size % 10) : "");
 }
 
+// By its own name, or by that of what it follows: torchvision's, with or without a module.
+std::string suggest_operator(std::string_view wanted, std::span<const std::string_view> names) {
+  const std::string_view own = wanted.substr(wanted.find_last_of('.') + 1);
+  for (const OperatorInfo* info : kInfos) {
+    const std::string_view source = info->source.substr(info->source.find_last_of('.') + 1);
+    if (!own.empty() && own == source.substr(0, source.find_first_of(" (,")))
+      return concat(", did you mean '", info->name, "'?");
+  }
+  return did_you_mean(own, names);
+}
+
 }  // namespace
 
 std::span<const OperatorInfo* const> operator_table() { return kInfos; }
@@ -47,7 +58,7 @@ Result<const Operator*> find_operator(const CallSyntax& call, const TransformSet
     names.push_back(host->table_row().info.name);
   }
   return transform_error(call.column, "expected an operator, got ", quote(call.name),
-                         did_you_mean(call.name, names));
+                         suggest_operator(call.name, names));
 }
 
 Status want_dense(const Arguments& arguments, const Plan& plan) {

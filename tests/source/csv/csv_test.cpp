@@ -6,9 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/source/csv/csv_columns.h"
+#include "core/source/csv/csv_lines.h"
 #include "tests/source/gzip_files.h"
 #include "tests/source/text_records_support.h"
 
@@ -19,6 +21,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 
 class CsvTest : public TextRecordsTest {
  protected:
@@ -92,6 +95,31 @@ TEST_F(CsvTest, QuotedCellsHoldDelimitersLineEndsAndQuotes) {
 
 TEST_F(CsvTest, AQuoteThatDoesNotBeginACellIsText) {
   EXPECT_THAT(values("t,n\n5\" pipe,1\n a \"b\",2\n"), ElementsAre("5\" pipe", " a \"b\""));
+}
+
+TEST_F(CsvTest, LinesOfSpacesAndTabsAreBlank) {
+  const std::string text = "  \na,t\n \t\n1,x\n   \r\n\t\n2,y\n \r\n ";
+  EXPECT_THAT(values(text, "?fields=t:text"), ElementsAre("x", "y"));
+  EXPECT_THAT(values(text, "", 1), ElementsAre("x", "y"));
+  EXPECT_THAT(values("1,x\n \n2,y\n", "?header=false", 1), ElementsAre("x", "y"));
+  EXPECT_THAT(values("a\tt\n1\tx\n\t\n \n2\ty\n", "?delimiter=tab&fields=t:text"), ElementsAre("x", "", "y"));
+  // Blanks of a record, and in quotes, are its text.
+  EXPECT_THAT(values("t,a\n  ,1\n x,2\n\" \n \n\",3\n", "?fields=t:text"), ElementsAre("  ", " x", " \n \n"));
+}
+
+TEST_F(CsvTest, ALineIsBlankWhereverItsPiecesEnd) {
+  const std::string text = "a\n \t\r\n\" \n \"\n  b\n\n ";
+  for (size_t at = 0; at <= text.size(); ++at) {
+    CsvLines lines(',');
+    std::vector<std::pair<int64_t, bool>> found;
+    const auto add = [&](int64_t end, bool blank) { found.emplace_back(end, blank); };
+    lines.take(std::string_view(text).substr(0, at), add);
+    lines.take(std::string_view(text).substr(at), add);
+    EXPECT_THAT(found,
+                ElementsAre(Pair(2, false), Pair(6, true), Pair(12, false), Pair(16, false), Pair(17, true)))
+        << at;
+    EXPECT_TRUE(lines.blank()) << at;
+  }
 }
 
 TEST_F(CsvTest, LineEndsOfAllKindsBlankLinesAndAMark) {

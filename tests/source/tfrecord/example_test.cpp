@@ -189,14 +189,6 @@ TEST(ExampleTest, SequenceExamplesAreToldFromExamplesWithUnknownFields) {
   EXPECT_TRUE(read(context + wire_bytes(2, lists)).sequence);
 }
 
-TEST(ExampleTest, NamesAreTextInUtf8WithoutControlCharacters) {
-  for (const std::string good : {"a", "image/encoded", "caf\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9f\x98\x80", ""})
-    EXPECT_TRUE(is_name_text(good)) << good;
-  for (const std::string bad : {"\n", "a\x7f", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
-                                "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xff", "\x80", "\xe4\xb8"})
-    EXPECT_FALSE(is_name_text(bad)) << bad;
-}
-
 TEST(ExampleTest, OnlyWhatAnExamplesWriterWritesIsPlain) {
   EXPECT_TRUE(is_plain_example(bytes_of(example_of(int_feature({1})))));
   EXPECT_FALSE(is_plain_example(bytes_of("")));

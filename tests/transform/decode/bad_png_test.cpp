@@ -55,6 +55,14 @@ TEST(BadPng, HeadersAndCuts) {
       {"IDAT before IHDR", kPngSignature + good.substr(kIdat), Code::kCorrupt, {"no header chunk at byte 8"}},
       {"IHDR of 12 bytes", with(good, 8, big32(12)), Code::kCorrupt, {"IHDR of 13 bytes"}},
       {"IHDR of 2^32-1 bytes", with(good, 8, big32(~0u)), Code::kCorrupt, {"IHDR of 13 bytes"}},
+      {"CgBI before IHDR",
+       kPngSignature +
+           std::string("\0\0\0\x04"
+                       "CgBI\x50\0\x20\x06\x2b\xd5\xb3\x7f",
+                       16) +
+           good.substr(8),
+       Code::kUnsupported,
+       {"CgBI", "pngcrush"}},
       {"IHDR in small letters", with(good, 12, "ihdr"), Code::kCorrupt, {"no header chunk"}},
       {"IHDR's checksum wrong", with_byte(good, 32, 1), Code::kCorrupt, {"checksum"}},
       {"no columns", sized(0, 10), Code::kCorrupt, {"byte 16 states 0 wide, 10 high"}},

@@ -51,6 +51,7 @@ TEST(Exif, WhateverElseIsOne) {
         tiff(big, 0x0112, 3, 0, 6),
         tiff(big, 0x0112, 3, 2, 6),
         tiff(big, 0x0112, 3, 0xFFFFFFFF, 6),
+        tiff(big, 0x0112, 1, 1, big ? 6u << 24 : 6u),  // a BYTE
         tiff(big, 0x0112, 2, 1, 6),
         tiff(big, 0x0112, 5, 1, 6),
         tiff(big, 0x0112, 255, 1, 6),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._options import Log, build
-from ._rows import texts
+from ._rows import fields as names_of
 from .dataset import Dataset, escape
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def from_arrow(
         raise TypeError(f"expected a table (with __arrow_c_stream__ or __arrow_c_array__), got {type(table).__name__}")
     keys = [f"nulls={escape(nulls)}"]
     if fields is not None:
-        keys.append("fields=" + ",".join(escape(name) for name in texts(fields, "fields")))
+        keys.append("fields=" + ",".join(escape(name) for name in names_of(fields)))
     made = Dataset()
     made._from_arrow(capsules, "&".join(keys), build(options, None, log))
     return made

@@ -86,7 +86,11 @@ def borrow_as(what: str, value: Any) -> _core.Loan:
 
 
 def borrow_field(name: str, value: Any) -> _core.Loan:
-    return borrow_as(f"field '{name}'", value)
+    """The same for a caller's field. Raises TypeError instead of the two classes of this module."""
+    try:
+        return borrow_as(f"field '{name}'", value)
+    except (NotAnArrayError, NotLentError) as error:
+        raise TypeError(str(error)) from error
 
 
 def _refuse_what_is_missing(value: Any) -> None:

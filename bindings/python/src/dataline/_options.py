@@ -12,6 +12,7 @@ from typing import Any, Optional
 
 from . import _core
 from ._rows import is_boolean, row, short
+from .errors import Error
 from .tables import option_table, transform_table
 
 Log = Callable[[str, str], object]
@@ -71,6 +72,35 @@ def _of_code(value: Any) -> str:
     )
 
 
+# Arguments of PyTorch's loader, and of dataline.torch.DataLoader, that are not options.
+_OF_TORCH = (
+    "batch_sampler",
+    "collate_fn",
+    "fields",
+    "generator",
+    "in_order",
+    "into",
+    "multiprocessing_context",
+    "persistent_workers",
+    "prefetch_factor",
+    "sampler",
+    "timeout",
+    "worker_init_fn",
+)
+
+
+def _refuse_unknown(key: str) -> None:
+    """Raises UnknownOptionError as the library does, whatever the type of the value."""
+    try:
+        _core.Options().set(key, "")
+    except Error as error:
+        if key not in _OF_TORCH:
+            raise
+        text = str(error)
+        text += f"{' ' if text.endswith('?') else '; '}dataline.torch.DataLoader has the argument {key}"
+        raise type(error)(text, error.code, error.name) from None
+
+
 def build(
     options: Mapping[str, object],
     cancel_token: Optional[_core.CancelToken] = None,
@@ -81,9 +111,11 @@ def build(
     made = _core.Options()
     types = {option.key: option.type for option in option_table()}
     for key, value in options.items():
+        kind = types.get(key)
+        if kind is None:
+            _refuse_unknown(key)
         if value is None:
             continue
-        kind = types.get(key)
         if kind == "indices" and not isinstance(value, str):
             made.set_indices(row(value, "i64", key))
         elif kind == "lengths" and not isinstance(value, str):

@@ -110,12 +110,21 @@ def flag(value: Any, what: str) -> bool:
 
 
 def texts(value: Any, what: str) -> list[str]:
-    """Names: one, or several in order."""
+    """Names: one, or several in order, which a set does not have."""
     if isinstance(value, str):
         return [value]
-    found = list(value) if hasattr(value, "__iter__") and not isinstance(value, bytes) else [value]
+    ordered = hasattr(value, "__iter__") and not isinstance(value, (bytes, Set, Mapping))
+    found = list(value) if ordered else [value]
     if not all(isinstance(name, str) for name in found):
         raise TypeError(f"{what}: expected a name or a list of names, got {short(value)}")
+    return found
+
+
+def fields(value: Any) -> list[str]:
+    """The argument ``fields``: which ones, in order."""
+    found = texts(value, "fields")
+    if not found:
+        raise ValueError(f"fields: expected at least one name, got {short(value)}; None is all fields")
     return found
 
 

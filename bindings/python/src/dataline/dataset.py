@@ -293,6 +293,8 @@ def from_arrays(
     Masks, missing values and items that are not numbers (dates, objects, text) are rejected. Samples may have gaps,
     overlap, be in reverse order or all be the same row, but each has to be in C order. ``axes``: one letter per dim of a
     sample, by field, ``{"image": "HWC"}``.
+
+    Raises TypeError for a value that is not such an array (a list), CallError for an array with gaps within samples.
     """
     described = []
     mapping(axes, "axes", "{'image': 'HWC'}")

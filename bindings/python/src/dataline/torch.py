@@ -34,7 +34,8 @@ from . import (
     _torch_source,
 )
 from ._reader import Source, Template, rebuild
-from ._rows import nanoseconds, texts
+from ._rows import fields as names_of
+from ._rows import nanoseconds
 from ._torch_sampler import Sampler
 from ._torch_tensors import over, tensors
 from .dataset import Dataset, open
@@ -264,7 +265,7 @@ class DataLoader(Generic[_Data, _Names, _Made]):
         opened, self._template, self._texts = _torch_datasets.opened(self._source, options)
         self.loader = _torch_datasets.loader(Loader, opened, **options)
         if fields is not None:
-            asked = texts(fields, "fields")
+            asked = names_of(fields)
             known = [field.name for field in self.loader.fields]
             if not set(asked) <= set(known):
                 raise KeyError(f"fields: expected some of {known}, got {asked}")
