@@ -1065,7 +1065,8 @@ functions! {
     /// - uri: `FORMAT:PATH[?shard_bytes=SIZE&codec=CODEC]`. A shard ends after the append that makes it reach
     ///   `shard_bytes` (default: 256MiB). arrow and parquet accept a codec: none (default), lz4 or zstd.
     /// - fields: Those of one sample, as in dl_reader. Read during the call only. Names are 1 to 255 bytes of
-    ///   UTF-8 without control characters, so that every set can be opened.
+    ///   UTF-8 without control characters and characters that set the direction of text, so that every set
+    ///   can be opened.
     /// - job: A string that identifies the contents of the set; NULL: "". The call rejects a PATH.partial
     ///   whose finished shards have a different job, fields, `shard_bytes` or codec. It also rejects a
     ///   PATH.partial that was not made by a writer: a link, a file, or a directory with files but without a
