@@ -100,8 +100,8 @@ Result<size_t> read_start(const NpyExtent& extent, std::span<std::byte> out) {
 // `offset` is in the file.
 Status need(const NpyExtent& extent, int64_t offset, int64_t bytes, std::string_view what) {
   if (extent_fits(offset, bytes, extent.end)) return Status::ok();
-  return error(Code::kTruncated, extent.name, ": offset ", offset, ": ", what, " needs ", bytes, " bytes, ",
-               extent.container, " has ", std::max<int64_t>(extent.end - offset, 0));
+  return error(Code::kTruncated, extent.name, ": offset ", offset, ": ", what, " needs ", bytes,
+               " bytes, the ", extent.container, " has ", std::max<int64_t>(extent.end - offset, 0));
 }
 
 Result<TextExtent> find_text(const NpyExtent& extent) {
