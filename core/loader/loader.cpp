@@ -146,6 +146,7 @@ Result<std::shared_ptr<SampleMaker>> Loader::put_cache_before(const SourceRef& s
                    {.directory = config_->cache.directory,
                     .max_bytes = config_->cache.bytes,
                     .jpeg_quality = static_cast<int>(config_->cache.quality),
+                    .threads = config_->workers.num_workers + 1,
                     .transform = config_->sample.transform,
                     .settings = transform_settings(*stored, config_->sample, config_->buckets, 0)},
                    log_, *memory_));

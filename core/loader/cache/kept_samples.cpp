@@ -149,9 +149,9 @@ std::string key_of(const Source& source, const TransformCut& cut, const KeptOpti
 }
 
 // Per thread a file, its directory and an event; beside them the trace, handles to wait on, and what the host opens meanwhile.
-int64_t descriptors_of_job(const LoaderConfig& config) {
+int64_t descriptors_of_job(int64_t threads) {
   constexpr int64_t kPerThread = 3, kBeside = 16;
-  return kPerThread * (config.num_workers + 1) + kBeside;
+  return kPerThread * threads + kBeside;
 }
 
 Status want_stamps(const Source& source) {
@@ -184,7 +184,7 @@ Result<KeptSamples> keep_samples(SourceRef source, const KeptOptions& options, c
                                          .budget_bytes = options.max_bytes,
                                          .key = key_of(*source, cut, options),
                                          .samples = source->count(),
-                                         .job_descriptors = descriptors_of_job(config),
+                                         .job_descriptors = descriptors_of_job(options.threads),
                                          .log = log}));
   KeptSamples out;
   out.after = std::move(cut.after);

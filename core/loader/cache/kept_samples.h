@@ -32,6 +32,7 @@ struct KeptOptions {
   std::string directory;
   int64_t max_bytes = -1;      // of it; -1: a tenth of its file system stays free
   int jpeg_quality = 0;        // of images; 0: as they are
+  int64_t threads = 1;         // of the loader, at most, with the consumer's
   std::string transform;       // the loader's
   TransformSettings settings;  // it compiles with these
 };
