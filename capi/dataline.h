@@ -160,17 +160,16 @@ typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative e
 #define DL_ERR_THREAD (-23)         /* a thread could not be started */
 #define DL_ERR_TOO_MANY_FILES (-24) /* the process has too many open files */
 /* The data. */
-#define DL_ERR_NOT_FOUND (-40)   /* no such file or directory */
-#define DL_ERR_PERMISSION (-41)  /* the process may not access the file */
-#define DL_ERR_NOT_A_FILE (-42)  /* a directory, FIFO, socket or device where a file is needed */
-#define DL_ERR_IO (-43)          /* reading or writing failed */
-#define DL_ERR_TRUNCATED (-44)   /* a file is shorter than it declares, or became shorter while in use */
-#define DL_ERR_CORRUPT (-45)     /* the content of a file is invalid */
-#define DL_ERR_UNSAFE_TYPE (-46) /* object arrays and pickles */
-#define DL_ERR_MISMATCH (-47)    /* parts of a dataset do not fit each other */
-#define DL_ERR_CHANGED (-48)     /* a file was modified while in use */
-#define DL_ERR_BAD_SAMPLE \
-  (-49) /* a bad sample with on_error=raise; the message names step, samples, causes */
+#define DL_ERR_NOT_FOUND (-40)    /* no such file or directory */
+#define DL_ERR_PERMISSION (-41)   /* the process may not access the file */
+#define DL_ERR_NOT_A_FILE (-42)   /* a directory, FIFO, socket or device where a file is needed */
+#define DL_ERR_IO (-43)           /* reading or writing failed */
+#define DL_ERR_TRUNCATED (-44)    /* a file is shorter than it declares, or became shorter while in use */
+#define DL_ERR_CORRUPT (-45)      /* the content of a file is invalid */
+#define DL_ERR_UNSAFE_TYPE (-46)  /* object arrays and pickles */
+#define DL_ERR_MISMATCH (-47)     /* parts of a dataset do not fit each other */
+#define DL_ERR_CHANGED (-48)      /* a file was modified while in use */
+#define DL_ERR_BAD_SAMPLE (-49)   /* a bad sample with on_error=raise; the message names it */
 #define DL_ERR_TOO_MANY_BAD (-50) /* more than max_bad distinct bad samples */
 #define DL_ERR_OUT_OF_RANGE (-51) /* an index, label, weight, epoch or step */
 #define DL_ERR_READER (-52)       /* a callback of the host failed: a reader or an extension */

@@ -78,7 +78,7 @@ const (
 	ErrMismatch Code = abi.DL_ERR_MISMATCH
 	// ErrChanged: a file was modified while in use.
 	ErrChanged Code = abi.DL_ERR_CHANGED
-	// ErrBadSample: a bad sample with on_error=raise; the message names step, samples, causes.
+	// ErrBadSample: a bad sample with on_error=raise; the message names it.
 	ErrBadSample Code = abi.DL_ERR_BAD_SAMPLE
 	// ErrTooManyBad: more than max_bad distinct bad samples.
 	ErrTooManyBad Code = abi.DL_ERR_TOO_MANY_BAD

@@ -22,8 +22,12 @@ namespace {
 std::map<std::string, dl_status> codes_in_header() {
   std::ifstream file(tests::in_repository("capi/dataline.h"));
   std::map<std::string, dl_status> codes;
-  const std::regex define(R"(^#define (DL_ERR_\w+) \((-\d+)\).*)");
+  const std::regex define(R"(^#define (DL_ERR_\w+) +\((-\d+)\).*)");
   for (std::string line; std::getline(file, line);) {
+    for (std::string rest; line.ends_with('\\') && std::getline(file, rest);) {
+      line.pop_back();
+      line += rest;
+    }
     std::smatch found;
     if (std::regex_match(line, found, define)) codes[found[1]] = std::stoi(found[2]);
   }

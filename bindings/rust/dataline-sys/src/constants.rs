@@ -62,7 +62,7 @@ constants! {
     DL_ERR_MISMATCH: i32 = -47;
     /// a file was modified while in use
     DL_ERR_CHANGED: i32 = -48;
-    /// a bad sample with `on_error=raise`; the message names step, samples, causes
+    /// a bad sample with `on_error=raise`; the message names it
     DL_ERR_BAD_SAMPLE: i32 = -49;
     /// more than `max_bad` distinct bad samples
     DL_ERR_TOO_MANY_BAD: i32 = -50;

@@ -55,7 +55,7 @@ codes! {
     Mismatch = DL_ERR_MISMATCH,
     /// A file was modified while in use.
     Changed = DL_ERR_CHANGED,
-    /// A bad sample with `on_error=raise`; the message names step, samples, causes.
+    /// A bad sample with `on_error=raise`; the message names it.
     BadSample = DL_ERR_BAD_SAMPLE,
     /// More than `max_bad` distinct bad samples.
     TooManyBad = DL_ERR_TOO_MANY_BAD,
