@@ -86,11 +86,13 @@ def borrow_as(what: str, value: Any) -> _core.Loan:
 
 
 def borrow_field(name: str, value: Any) -> _core.Loan:
-    """The same for a caller's field. Raises TypeError instead of the two classes of this module."""
+    """The same for a caller's field. Raises TypeError and BufferError instead of the two classes of this module."""
     try:
         return borrow_as(f"field '{name}'", value)
-    except (NotAnArrayError, NotLentError) as error:
+    except NotAnArrayError as error:
         raise TypeError(str(error)) from error
+    except NotLentError as error:
+        raise BufferError(str(error)) from error
 
 
 def _refuse_what_is_missing(value: Any) -> None:
