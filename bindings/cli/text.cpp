@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <utility>
 
 #include "bindings/cli/system.h"
+#include "core/base/edit_distance.h"
 
 namespace dataline::cli {
 
@@ -46,22 +46,6 @@ std::string with_unit(double value, const std::vector<const char*>& units) {
   }
   return fixed(value, unit == 0 && value == std::floor(value) ? 0 : digits_after_point(std::fabs(value))) +
          units[unit];
-}
-
-// Edit distance where a change, an insertion, a deletion and a swap of two neighbours cost one each.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> before, last, row(b.size() + 1);  // rows i - 2, i - 1 and i of the table
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    before = std::exchange(last, row);
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-  }
-  return row[b.size()];
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <utility>
 
+#include "core/base/edit_distance.h"
 #include "core/base/field.h"
 #include "core/base/status.h"
 
@@ -19,22 +19,6 @@ std::optional<T> parse_number(std::string_view text) {
   auto [stop, failure] = std::from_chars(text.data(), end, value);
   if (failure != std::errc() || stop != end || text.empty()) return std::nullopt;
   return value;
-}
-
-// Substitutions, insertions, deletions and swaps of neighbours, each at cost 1.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> before, last, row(b.size() + 1);  // rows i - 2, i - 1 and i of the distance table
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    before = std::exchange(last, row);
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-  }
-  return row[b.size()];
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
