@@ -86,13 +86,11 @@ def borrow_as(what: str, value: Any) -> _core.Loan:
 
 
 def borrow_field(name: str, value: Any) -> _core.Loan:
-    """The same for a caller's field. Raises TypeError and BufferError instead of the two classes of this module."""
+    """The same for a caller's field. Raises a plain TypeError instead of NotAnArrayError; NotLentError is a BufferError too."""
     try:
         return borrow_as(f"field '{name}'", value)
     except NotAnArrayError as error:
         raise TypeError(str(error)) from error
-    except NotLentError as error:
-        raise BufferError(str(error)) from error
 
 
 def _refuse_what_is_missing(value: Any) -> None:

@@ -294,8 +294,8 @@ def from_arrays(
     overlap, be in reverse order or all be the same row, but each has to be in C order. ``axes``: one letter per dim of a
     sample, by field, ``{"image": "HWC"}``.
 
-    Raises TypeError for a value that is not such an array (a list), BufferError for an array whose memory is not in host
-    memory or not lent, CallError for an array with gaps within samples.
+    Raises TypeError for a value that is not such an array (a list), an error that is both a TypeError and a BufferError for
+    an array that is not in host memory or does not lend it, and CallError for an array with gaps within samples.
     """
     described = []
     mapping(axes, "axes", "{'image': 'HWC'}")
