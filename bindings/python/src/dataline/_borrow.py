@@ -86,7 +86,7 @@ def borrow_as(what: str, value: Any) -> _core.Loan:
 
 
 def borrow_field(name: str, value: Any) -> _core.Loan:
-    """The same for a caller's field. Raises a plain TypeError instead of NotAnArrayError; NotLentError is a BufferError too."""
+    """The same for a caller's field. Raises a plain TypeError instead of NotAnArrayError."""
     try:
         return borrow_as(f"field '{name}'", value)
     except NotAnArrayError as error:
