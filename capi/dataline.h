@@ -681,8 +681,8 @@ typedef struct dl_reader {
   /* A string that changes when the data changes; NULL for none. Saved states compare it. So does the option
    * `cache`, which reuses samples as long as this string and `files` stay the same. */
   const char* fingerprint;
-  /* The number of blocks. A block is a group of records that are cheap to read together, such as those of a
-   * compressed group. Block i ends before record block_ends[i]. The values ascend, and the last one is
+  /* The number of blocks. A block is a group of records that are cheap to read together, for example because they
+   * are compressed together. Block i ends before record block_ends[i]. The values ascend, and the last one is
    * record_count. shuffle=window uses these blocks and ignores shuffle_block, so that each block is read within a
    * short part of an epoch. Copied. 0, with block_ends NULL: no blocks. Since 0.3. */
   int64_t block_count;
@@ -1099,9 +1099,9 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_wait(dl_opening* opening, 
  * DL_ERR_TOO_MANY_FILES, DL_ERR_UNSUPPORTED, DL_ERR_FORKED. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_wait_handle(dl_opening* opening, intptr_t* out,
                                                                   dl_error* error);
-/* The progress of an opening. All numbers only grow. Totals grow as more becomes known, since files are listed
- * before the first is opened. A total is never less than the part that is done. The DL_LOG_PROGRESS lines of the log
- * contain the same numbers. */
+/* The progress of an opening. All numbers only grow. The library lists files before it opens the first one, so totals
+ * grow as well, but a total is never less than the part that is done. Log lines with DL_LOG_PROGRESS contain the same
+ * numbers. */
 typedef struct dl_progress {
   uint32_t struct_size;
   int32_t done;        /* 1: dl_opening_wait would not wait */
@@ -1555,8 +1555,8 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_open(const char* path, const 
                                                         dl_file** out, dl_error* error);
 DL_API DL_UNSTABLE int64_t dl_file_bytes(const dl_file* file); /* The size when it was opened. */
 /* Reads all `bytes` bytes at `offset`. Pass the `cancelled` pointer that the callback received, so that the
- * storage of the file can stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL, the cancel token
- * of the options applies. Errors: DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO, which name path and offset.
+ * storage of the file can stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL, the file uses the
+ * cancel token of `options`. Errors: DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO, which name path and offset.
  * Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_read(const dl_file* file, int64_t offset, int64_t bytes,
                                                         void* out, const int32_t* cancelled, dl_error* error);

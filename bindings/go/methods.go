@@ -31,9 +31,9 @@ func (l *Loader) BadSamples() ([]BadSample, error) {
 	return all, nil
 }
 
-// Progress returns the progress of an opening. All numbers only grow. Totals grow as more becomes known, since files
-// are listed before the first is opened. A total is never less than the part that is done. The DL_LOG_PROGRESS lines
-// of the log contain the same numbers.
+// Progress returns the progress of an opening. All numbers only grow. The library lists files before it opens the
+// first one, so totals grow as well, but a total is never less than the part that is done. Log lines with
+// DL_LOG_PROGRESS contain the same numbers.
 //
 // Never blocks.
 func (o *Opening) Progress() (OpenProgress, error) {

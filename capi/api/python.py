@@ -126,7 +126,7 @@ class Call:
         return types | {one["name"]: "Optional[str]" for one in self.inputs if self.is_optional(one)}
 
     def result(self):
-        """Python's type of what it returns: of the extension's half."""
+        """The Python type that the function of the C extension returns."""
         if self.struct:
             return "dict[str, Any]"
         found = [TYPES[one["type"].removesuffix("*")] for one in self.outputs]

@@ -26,7 +26,7 @@ struct LoaderConfig;  // core/loader/config.h
 
 class JobState {
  public:
-  // `config` and `steps` outlive it. `fields`: of the dataset, the same with a cache and without.
+  // `config` and `steps` outlive it. `fields` are those of the dataset, so a cache does not change them.
   JobState(const LoaderConfig& config, const Steps& steps, const std::vector<Field>& fields,
            OrderTexts order);
 
@@ -35,7 +35,7 @@ class JobState {
     const Mix* mix;  // may be null
     const OrderVersions& orders;
   };
-  // `tuned`: what the next start begins with; "": not saved. What content_identity() returns.
+  // `tuned` is where the next start begins; "" saves nothing. Returns the errors of content_identity().
   Result<std::string> save(const Job& job, Position at, std::string_view tuned);
 
   struct Match {

@@ -163,7 +163,7 @@ Result<std::shared_ptr<SampleMaker>> Loader::put_cache_before(const SourceRef& s
   return kept.maker;
 }
 
-// `maker`: of a cache; null without one.
+// `maker` processes samples for the cache; null if there is no cache.
 Status Loader::prepare_memory(SampleMaker* maker) {
   const Order& order = *book_.of(config_->job.start_epoch).order;
   DL_ASSIGN_OR_RETURN(const MemoryPlan plan,

@@ -28,7 +28,8 @@ struct PartStats {
   int64_t samples = 0;    // the part has
   int64_t delivered = 0;  // to this rank since create, without pads
   double epochs = 0;      // how often the job has gone through the part by now, over all ranks
-  double share_asked = 0, share_got = 0;  // of the slots that come now; of what was delivered
+  double share_asked = 0,
+         share_got = 0;  // requested share of the current slots; share of the delivered samples
 };
 
 class OrderBook {

@@ -1,4 +1,4 @@
-// Makes the order of a job and its steps, at create: of all samples, of a mix, or of batches by length or shape.
+// Makes the order of a job and its steps when a loader is created: plain, for a mix, or for buckets by length or shape.
 // Threads: externally synchronized.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

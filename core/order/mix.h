@@ -72,8 +72,8 @@ class MixOrder : public Order {
   // kBadOption: what contradicts each other; kUnsupported: windows of homogeneous steps by repeats; kTooLarge.
   static Result<std::unique_ptr<const MixOrder>> create(const MixOrderSpec& spec);
 
-  // Of a part, when the job stands before a slot of an epoch: how often it was gone through, by all ranks (an estimate within a
-  // period), and its share of the slots that come now.
+  // At a slot of an epoch: how many passes over the part all ranks have made (an estimate within a period), and the part's
+  // share of the current slots.
   virtual double passes(int64_t part, int64_t epoch, int64_t slot) const = 0;
   virtual double share(int64_t part, int64_t epoch, int64_t slot) const = 0;
 

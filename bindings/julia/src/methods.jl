@@ -64,8 +64,8 @@ bad_samples(loader::Loader) = read_records(dl_loader_bad_sample_count, dl_loader
 """
     progress(opening)
 
-The progress of an opening. All numbers only grow. Totals grow as more becomes known, since files are listed before the first is
-opened. A total is never less than the part that is done. The `DL_LOG_PROGRESS` lines of the log contain the same numbers.
+The progress of an opening. All numbers only grow. The library lists files before it opens the first one, so totals grow as
+well, but a total is never less than the part that is done. Log lines with `DL_LOG_PROGRESS` contain the same numbers.
 
 Never blocks.
 

@@ -30,10 +30,10 @@ struct CacheCounts {
 
 struct KeptOptions {
   std::string directory;
-  int64_t max_bytes = -1;      // of it; -1: a tenth of its file system stays free
-  int jpeg_quality = 0;        // of images; 0: as they are
-  int64_t threads = 1;         // of the loader, at most, with the consumer's
-  std::string transform;       // the loader's
+  int64_t max_bytes = -1;  // limit for the directory; -1: leave a tenth of its file system free
+  int jpeg_quality = 0;    // re-encode images as JPEG with this quality; 0: store the decoded pixels
+  int64_t threads = 1;     // the largest number of threads that the loader may use, including the consumer
+  std::string transform;   // the loader's
   TransformSettings settings;  // it compiles with these
 };
 

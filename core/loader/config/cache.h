@@ -9,8 +9,8 @@ namespace dataline {
 
 struct CacheConfig {
   std::string directory;  // "": no cache
-  int64_t bytes = -1;     // of the directory; -1: a tenth of its file system stays free
-  int64_t quality = 0;    // of JPEG, for its images; 0: as they are
+  int64_t bytes = -1;     // limit for the directory; -1: leave a tenth of its file system free
+  int64_t quality = 0;    // re-encode images as JPEG with this quality; 0: store the decoded pixels
 };
 
 }  // namespace dataline

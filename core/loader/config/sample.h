@@ -20,7 +20,7 @@ struct SampleConfig {
   // A batch of one sample has room for the largest image that max_pixels allows: address space, which costs nothing.
   bool fits_any_image = false;
   DecodeLimits decode_limits;
-  int64_t pack_length = -1;                      // of the dataset, which must have been opened with it
+  int64_t pack_length = -1;                      // must be the value that the dataset was opened with
   std::shared_ptr<const Extensions> extensions;  // whose operators the transform may name; may be null
 };
 

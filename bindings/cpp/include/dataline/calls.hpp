@@ -67,9 +67,9 @@ class LoaderCalls {
 template <typename Self>
 class OpeningCalls {
  public:
-  // The progress of an opening. All numbers only grow. Totals grow as more becomes known, since files are
-  // listed before the first is opened. A total is never less than the part that is done. The DL_LOG_PROGRESS
-  // lines of the log contain the same numbers. Never blocks. dl_progress documents the members.
+  // The progress of an opening. All numbers only grow. The library lists files before it opens the first one,
+  // so totals grow as well, but a total is never less than the part that is done. Log lines with
+  // DL_LOG_PROGRESS contain the same numbers. Never blocks. dl_progress documents the members.
   Result<dl_progress> try_progress() const { return filled<dl_progress>(dl_opening_progress, handle()); }
   dl_progress progress() const { return try_progress().value(); }
 

@@ -34,9 +34,9 @@ class Part(NamedTuple):
 
 
 class OpenProgress(NamedTuple):
-    """The progress of an opening. All numbers only grow. Totals grow as more becomes known, since files are listed
-    before the first is opened. A total is never less than the part that is done. The ``"progress"`` lines of the
-    log contain the same numbers."""
+    """The progress of an opening. All numbers only grow. The library lists files before it opens the first one, so
+    totals grow as well, but a total is never less than the part that is done. Log lines with ``"progress"``
+    contain the same numbers."""
 
     done: bool
     """``Opening.result`` would not wait."""

@@ -181,10 +181,7 @@ class Loader(_calls.Loader):
     def plan(self) -> tuple[PlanStage, ...]:
         """Where each stage of a sample runs, in order, field by field: on the host, copies over the bus, on the device."""
         stages = rows(self._plan_count, self._plan_at)
-        return tuple(
-            PlanStage(stage["field"], stage["text"], stage["device_type"], stage["bytes_in"], stage["bytes_out"])
-            for stage in stages
-        )
+        return tuple(PlanStage(device=stage.pop("device_type"), **stage) for stage in stages)
 
     def bad_samples(self) -> list[BadSample]:
         """The bad samples found so far, in order of delivery."""

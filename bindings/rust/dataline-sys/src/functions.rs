@@ -1205,7 +1205,7 @@ functions! {
 
     /// Reads all `bytes` bytes at `offset`. Pass the `cancelled` pointer that the callback received, so that
     /// the storage of the file can stop when the bytes are no longer needed (DL_CANCELLED). If it is NULL,
-    /// the cancel token of the options applies.
+    /// the file uses the cancel token of `options`.
     ///
     /// Errors: DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO, which name path and offset.
     ///

@@ -360,11 +360,11 @@ structs! {
         /// A string that changes when the data changes; NULL for none. Saved states compare it. So does the
         /// option `cache`, which reuses samples as long as this string and `files` stay the same.
         fingerprint: *const c_char,
-        /// The number of blocks. A block is a group of records that are cheap to read together, such as those
-        /// of a compressed group. Block i ends before record `block_ends[i]`. The values ascend, and the last
-        /// one is `record_count`. `shuffle=window` uses these blocks and ignores `shuffle_block`, so that
-        /// each block is read within a short part of an epoch. Copied. 0, with `block_ends` NULL: no blocks.
-        /// Since 0.3.
+        /// The number of blocks. A block is a group of records that are cheap to read together, for example
+        /// because they are compressed together. Block i ends before record `block_ends[i]`. The values
+        /// ascend, and the last one is `record_count`. `shuffle=window` uses these blocks and ignores
+        /// `shuffle_block`, so that each block is read within a short part of an epoch. Copied. 0, with
+        /// `block_ends` NULL: no blocks. Since 0.3.
         block_count: i64,
         /// `[block_count]`. Since 0.3.
         block_ends: *const i64,
@@ -494,9 +494,9 @@ structs! {
         sample_indices: *const i64,
     }
 
-    /// The progress of an opening. All numbers only grow. Totals grow as more becomes known, since files are
-    /// listed before the first is opened. A total is never less than the part that is done. The
-    /// DL_LOG_PROGRESS lines of the log contain the same numbers.
+    /// The progress of an opening. All numbers only grow. The library lists files before it opens the first
+    /// one, so totals grow as well, but a total is never less than the part that is done. Log lines with
+    /// DL_LOG_PROGRESS contain the same numbers.
     ///
     /// Unstable: may change or be removed in a minor release.
     struct dl_progress {
